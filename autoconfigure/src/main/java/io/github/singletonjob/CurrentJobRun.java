@@ -1,0 +1,67 @@
+package io.github.singletonjob;
+
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Binds a {@link JobRun} to a thread. The thread that executes a job is bound by the
+ * library; code that hands work to another thread opens the run there:
+ *
+ * <pre>{@code
+ * JobRun run = JobRun.current();
+ * executor.submit(() -> {
+ *   try (var scope = CurrentJobRun.open(run)) {
+ *     repository.save(…);
+ *   }
+ * });
+ * }</pre>
+ *
+ * Transactions of that thread are then fenced by the run, and refused once it has ended.
+ */
+public final class CurrentJobRun {
+
+	private static final ThreadLocal<@Nullable JobRun> CURRENT = new ThreadLocal<>();
+
+	private CurrentJobRun() {
+	}
+
+	/**
+	 * The run that is bound to the calling thread.
+	 * @return the innermost run, or empty outside of any
+	 */
+	public static Optional<JobRun> find() {
+		return Optional.ofNullable(CURRENT.get());
+	}
+
+	/**
+	 * Binds a run to the calling thread until the scope is closed on the same thread. A
+	 * run that was bound before is bound again afterwards.
+	 * @param run the run to bind
+	 * @return the scope to close
+	 */
+	public static Scope open(JobRun run) {
+		JobRun previous = CURRENT.get();
+		CURRENT.set(run);
+		return () -> {
+			if (previous != null) {
+				CURRENT.set(previous);
+			}
+			else {
+				CURRENT.remove();
+			}
+		};
+	}
+
+	/**
+	 * The time for which a run is bound to a thread.
+	 */
+	@FunctionalInterface
+	public interface Scope extends AutoCloseable {
+
+		@Override
+		void close();
+
+	}
+
+}

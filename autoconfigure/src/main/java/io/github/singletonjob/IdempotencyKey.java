@@ -1,0 +1,86 @@
+package io.github.singletonjob;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.temporal.TemporalAccessor;
+import java.util.HexFormat;
+import java.util.UUID;
+
+/**
+ * A key that names one effect in the outside world, so that its receiver can recognise a
+ * repetition: the "idempotency key" of payment interfaces and of the IETF draft of the
+ * {@code Idempotency-Key} header field. Equal work gives equal keys, in every process.
+ *
+ * @param value 64 hexadecimal characters
+ */
+public record IdempotencyKey(String value) {
+
+	/**
+	 * Derives a key. Each part counts with its kind and its length, so that
+	 * {@code ("a", "bc")} and {@code ("ab", "c")}, or {@code 1} and {@code "1"}, differ;
+	 * {@code 1} and {@code 1L} do not.
+	 * @param work what identifies the effect: texts, whole or decimal numbers, enums,
+	 * UUIDs, booleans, {@code java.time} values
+	 * @return the key
+	 * @throws IllegalArgumentException if {@code work} is empty or contains null or a
+	 * value without a stable text
+	 */
+	public static IdempotencyKey of(Object... work) {
+		if (work.length == 0) {
+			throw new IllegalArgumentException("An idempotency key needs at least one part that identifies the work");
+		}
+		MessageDigest digest = sha256();
+		for (Object part : work) {
+			byte[] text = text(part).getBytes(StandardCharsets.UTF_8);
+			digest.update((text.length + ":").getBytes(StandardCharsets.UTF_8));
+			digest.update(text);
+		}
+		return new IdempotencyKey(HexFormat.of().formatHex(digest.digest()));
+	}
+
+	private static String text(Object part) {
+		if (part instanceof CharSequence) {
+			return "text " + part;
+		}
+		if (part instanceof Long || part instanceof Integer || part instanceof Short || part instanceof Byte
+				|| part instanceof java.math.BigInteger) {
+			return "number " + part;
+		}
+		if (part instanceof java.math.BigDecimal decimal) {
+			return "decimal " + decimal.stripTrailingZeros().toPlainString();
+		}
+		if (part instanceof Enum<?> constant) {
+			return "enum " + constant.name();
+		}
+		if (part instanceof UUID || part instanceof Boolean || part instanceof Character) {
+			return "value " + part;
+		}
+		if (part instanceof TemporalAccessor && part.getClass().getName().startsWith("java.time.")) {
+			return part.getClass().getSimpleName() + " " + part;
+		}
+		throw new IllegalArgumentException("An idempotency key cannot be derived from "
+				+ ((part != null) ? part.getClass().getName() : "null")
+				+ ": its text may differ between processes. Pass the identifying texts, numbers, enums, UUIDs or"
+				+ " java.time values instead");
+	}
+
+	private static MessageDigest sha256() {
+		try {
+			return MessageDigest.getInstance("SHA-256");
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Every Java platform has SHA-256", ex);
+		}
+	}
+
+	/**
+	 * The key as it is sent.
+	 * @return {@link #value()}
+	 */
+	@Override
+	public String toString() {
+		return this.value;
+	}
+
+}

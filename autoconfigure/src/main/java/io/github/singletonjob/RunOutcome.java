@@ -1,0 +1,26 @@
+package io.github.singletonjob;
+
+/**
+ * How an attempt to run a job ended.
+ */
+public enum RunOutcome {
+
+	/** The body returned normally while the lease was held. */
+	COMPLETED,
+
+	/** The body threw by itself while the lease was held, or exceeded its limit. */
+	FAILED,
+
+	/** Another holder has the lease; the body was not run. */
+	SKIPPED_HELD,
+
+	/**
+	 * The lease was lost, or a write was refused, before the body ended. Whatever the
+	 * body returned or threw, the run does not count as completed.
+	 */
+	LOST,
+
+	/** The run was cancelled before its body ended, because the application stops. */
+	CANCELLED
+
+}

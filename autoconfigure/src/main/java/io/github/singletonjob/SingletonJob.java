@@ -1,0 +1,58 @@
+package io.github.singletonjob;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Marks a method that at most one holder runs at a time, whichever instance of the
+ * application calls it. The call takes the job's lease, renews it in the background while
+ * the body runs, fences the body's transactions with the token of the grant, and gives
+ * the lease back after the last transaction has committed. A call that finds the job held
+ * elsewhere returns without running the body.
+ * <p>
+ * The method must be reachable by a proxy (not {@code final}, {@code private} or
+ * {@code static}) and return {@code void} or {@link java.util.Optional}, which is empty
+ * when the run was skipped. Anything else fails the start of the application.
+ * <p>
+ * All texts may contain <code>${…}</code> placeholders. Settings under
+ * {@code singleton-job.jobs.<name>} beat these attributes, and these beat
+ * {@code singleton-job.lease}. Usable as a meta-annotation.
+ *
+ * @see JobRun#current()
+ */
+@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+public @interface SingletonJob {
+
+	/**
+	 * The job's name, unique within the namespace. Instances that use the same name in
+	 * the same namespace share the job.
+	 * @return a name of 1 to 300 characters
+	 */
+	String value();
+
+	/**
+	 * How long a silent holder keeps the job, as a duration such as {@code 30s} or
+	 * {@code PT30S}; at least two seconds.
+	 * @return the time to live, or empty for the default
+	 */
+	String ttl() default "";
+
+	/**
+	 * How long a run may last before it is cancelled, as a duration.
+	 * @return the limit, or empty for none
+	 */
+	String maxRun() default "";
+
+	/**
+	 * What happens to the thread of the body when the lease is lost or the run is
+	 * cancelled.
+	 * @return how the body is told
+	 */
+	OnLost onLost() default OnLost.INTERRUPT;
+
+}

@@ -1,0 +1,80 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.github.singletonjob.JobOptions;
+import io.github.singletonjob.SingletonJob;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.StringUtils;
+
+/**
+ * Reads the annotation of a method, with placeholders resolved, once for each method.
+ */
+class JobDefinitions {
+
+	private final JobSettings settings;
+
+	private final ConfigurableBeanFactory beanFactory;
+
+	private final Map<Method, JobDefinition> definitions = new ConcurrentHashMap<>();
+
+	JobDefinitions(JobSettings settings, ConfigurableBeanFactory beanFactory) {
+		this.settings = settings;
+		this.beanFactory = beanFactory;
+	}
+
+	JobDefinition of(Method method) {
+		return this.definitions.computeIfAbsent(method, this::define);
+	}
+
+	private JobDefinition define(Method method) {
+		SingletonJob annotation = AnnotatedElementUtils.findMergedAnnotation(method, SingletonJob.class);
+		if (annotation == null) {
+			throw new IllegalArgumentException(method + " is no job");
+		}
+		String where = method.getDeclaringClass().getName() + "." + method.getName() + "()";
+		String name = resolve(annotation.value(), where);
+		if (!StringUtils.hasText(name)) {
+			throw new InvalidJobException("The job at " + where + " has an empty name"
+					+ (annotation.value().isBlank() ? "." : ": '" + annotation.value() + "' resolved to nothing."),
+					"Name it: @SingletonJob(\"billing\").");
+		}
+		JobOptions options = new JobOptions(duration(annotation.ttl(), "ttl", where),
+				duration(annotation.maxRun(), "maxRun", where), annotation.onLost());
+		return new JobDefinition(this.settings.id(name), this.settings.settings(name, options), method);
+	}
+
+	private @Nullable Duration duration(String text, String attribute, String where) {
+		String resolved = resolve(text, where);
+		if (!StringUtils.hasText(resolved)) {
+			return null;
+		}
+		try {
+			return DurationStyle.detectAndParse(resolved.trim());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidJobException(
+					"The " + attribute + " '" + resolved + "' of the job at " + where + " is no duration.",
+					"Write it like 30s, 5m or PT30S.");
+		}
+	}
+
+	private String resolve(String text, String where) {
+		try {
+			String resolved = this.beanFactory.resolveEmbeddedValue(text);
+			return (resolved != null) ? resolved : "";
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidJobException("The annotation of the job at " + where + " has a placeholder in '" + text
+					+ "' that cannot be resolved.", "Define the property, or give it a default: ${name:default}.");
+		}
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+import io.github.singletonjob.JobBody;
+import io.github.singletonjob.RunResult;
+import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.runtime.DaemonThreads;
+import io.github.singletonjob.runtime.LeaseKeeper;
+import io.github.singletonjob.runtime.RunListener;
+import io.github.singletonjob.runtime.RunSettings;
+import io.github.singletonjob.runtime.Scheduling;
+import io.github.singletonjob.runtime.SingletonJobRunner;
+import io.github.singletonjob.runtime.SystemClock;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * The runtime of this application, and its life: at a stop, before the scheduler and the
+ * clients are stopped, it cancels the runs and waits for them. Renewal is the last to end.
+ * If a body does not end in time, its lease is kept until the process is gone.
+ */
+class JobEngine implements SmartLifecycle, DisposableBean {
+
+	private static final Log logger = LogFactory.getLog(JobEngine.class);
+
+	private static final Duration LONGEST_STOP = Duration.ofHours(1);
+
+	private final DaemonThreads threads = new DaemonThreads();
+
+	private final LeaseStore store;
+
+	private final SingletonJobRunner runner;
+
+	private volatile boolean running;
+
+	JobEngine(LeaseStore store, @Nullable Fence fence, RunListener listener, String holder) {
+		this.store = store;
+		Scheduling scheduling = new Scheduling(new SystemClock(), this.threads, this.threads, new SplittableRandom());
+		this.runner = new SingletonJobRunner(store, fence, new LeaseKeeper(store, scheduling, listener), holder);
+	}
+
+	RunResult run(JobId job, RunSettings settings, JobBody body) {
+		OpenTransactionCheck.refuseOpenTransaction(job.name());
+		return this.runner.run(job, settings, body);
+	}
+
+	@Override
+	public void start() {
+		this.running = true;
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
+	public int getPhase() {
+		return Integer.MAX_VALUE;
+	}
+
+	@Override
+	public void stop() {
+		this.running = false;
+		this.runner.cancelAll();
+	}
+
+	@Override
+	public void stop(Runnable callback) {
+		stop();
+		this.threads.execute(() -> {
+			try {
+				this.runner.awaitIdle(LONGEST_STOP);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			finally {
+				callback.run();
+			}
+		});
+	}
+
+	@Override
+	public void destroy() throws Exception {
+		this.runner.cancelAll();
+		if (!this.runner.awaitIdle(Duration.ZERO)) {
+			logger.warn("A run has not ended although it was cancelled. Its lease is kept until this process ends");
+			return;
+		}
+		this.threads.close();
+		if (this.store instanceof AutoCloseable closeable) {
+			closeable.close();
+		}
+	}
+
+}

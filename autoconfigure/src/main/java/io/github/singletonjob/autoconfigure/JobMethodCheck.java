@@ -1,0 +1,58 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Optional;
+
+import org.springframework.util.ClassUtils;
+
+/**
+ * Refuses methods that would run unguarded in silence, or whose result could not say that
+ * the run was skipped.
+ */
+final class JobMethodCheck {
+
+	private JobMethodCheck() {
+	}
+
+	static void check(Method method, Class<?> beanClass) {
+		String where = beanClass.getName() + "." + method.getName() + "()";
+		int modifiers = method.getModifiers();
+		refuse(Modifier.isPrivate(modifiers), where, "private");
+		refuse(Modifier.isStatic(modifiers), where, "static");
+		refuse(Modifier.isFinal(modifiers), where, "final");
+		if (Modifier.isFinal(beanClass.getModifiers()) && !isDeclaredByInterface(method, beanClass)) {
+			throw new InvalidJobException(
+					"The job at " + where + " is in a final class, which no proxy can extend: it would run unguarded.",
+					"Make the class open (in Kotlin: 'open class', or the kotlin-spring plugin; a record cannot be one),"
+							+ " or put the method on an interface.");
+		}
+		Class<?> type = method.getReturnType();
+		if (type != void.class && type != Optional.class) {
+			throw new InvalidJobException(
+					"The job at " + where + " returns " + type.getName()
+							+ ", which cannot say that the run was skipped because the job is held elsewhere.",
+					"Return void, or java.util.Optional, which is empty for a skipped run.");
+		}
+	}
+
+	private static void refuse(boolean refused, String where, String modifier) {
+		if (refused) {
+			throw new InvalidJobException(
+					"The job at " + where + " is " + modifier
+							+ ", so that no proxy can intercept it: it would run unguarded.",
+					"Remove '" + modifier + "' (in Kotlin: mark the class and the method 'open', or use the"
+							+ " kotlin-spring plugin).");
+		}
+	}
+
+	private static boolean isDeclaredByInterface(Method method, Class<?> beanClass) {
+		for (Class<?> type : ClassUtils.getAllInterfacesForClass(beanClass)) {
+			if (ClassUtils.hasMethod(type, method.getName(), method.getParameterTypes())) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+}

@@ -1,0 +1,89 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.singletonjob.JobOptions;
+import io.github.singletonjob.OnLost;
+import io.github.singletonjob.autoconfigure.SingletonJobProperties.Autocommit;
+import io.github.singletonjob.autoconfigure.SingletonJobProperties.Job;
+import io.github.singletonjob.autoconfigure.SingletonJobProperties.Lease;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.runtime.LeaseTiming;
+import io.github.singletonjob.runtime.RunSettings;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
+
+/**
+ * Puts together what is configured for a job: its own settings beat those in the code,
+ * which beat the defaults.
+ */
+class JobSettings {
+
+	private static final Job NOTHING = new Job(null, null, null, null, null, Autocommit.FENCE);
+
+	private final SingletonJobProperties properties;
+
+	private final String namespace;
+
+	JobSettings(SingletonJobProperties properties, Environment environment) {
+		this.properties = properties;
+		this.namespace = namespace(properties, environment);
+		properties.jobs().keySet().forEach((name) -> settings(name, JobOptions.defaults()));
+	}
+
+	JobId id(String name) {
+		try {
+			return new JobId(this.namespace, name);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidJobException(ex.getMessage(), "Name the job with 1 to 300 characters.");
+		}
+	}
+
+	RunSettings settings(String name, JobOptions options) {
+		Job job = this.properties.jobs().getOrDefault(name, NOTHING);
+		try {
+			Duration maxRun = first(job.maxRun(), options.maxRun());
+			OnLost onLost = first(job.onLost(), options.onLost());
+			return new RunSettings(timing(job, options), maxRun, (onLost != null) ? onLost : OnLost.INTERRUPT,
+					job.autocommit() == Autocommit.ALLOW);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidJobException("Job '" + name + "': " + ex.getMessage(),
+					"Correct singleton-job.jobs." + name + ", the attributes of its annotation, or singleton-job.lease.");
+		}
+	}
+
+	private LeaseTiming timing(Job job, JobOptions options) {
+		Lease lease = this.properties.lease();
+		Duration own = first(job.ttl(), options.ttl());
+		if (own == null || own.equals(lease.ttl())) {
+			return LeaseTiming.of(lease.ttl(), first(job.renewEvery(), lease.renewEvery()),
+					first(job.stopEarly(), lease.stopEarly()));
+		}
+		return LeaseTiming.of(own, job.renewEvery(), job.stopEarly());
+	}
+
+	private static <T> @Nullable T first(@Nullable T first, @Nullable T second) {
+		return (first != null) ? first : second;
+	}
+
+	private static String namespace(SingletonJobProperties properties, Environment environment) {
+		String namespace = first(properties.namespace(), environment.getProperty("spring.application.name"));
+		if (!StringUtils.hasText(namespace)) {
+			throw new InvalidJobException("The jobs of this application have no namespace.",
+					"Set singleton-job.namespace or spring.application.name. Instances that share jobs share the"
+							+ " namespace; applications that do not must have different ones.");
+		}
+		try {
+			new JobId(namespace, "any");
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidJobException(ex.getMessage(), "Correct singleton-job.namespace.");
+		}
+		return namespace;
+	}
+
+}

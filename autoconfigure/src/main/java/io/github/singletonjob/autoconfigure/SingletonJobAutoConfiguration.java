@@ -1,0 +1,77 @@
+package io.github.singletonjob.autoconfigure;
+
+import io.github.singletonjob.LeaseLostEvent;
+import io.github.singletonjob.SingletonJobs;
+import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.runtime.RunListener;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration of singleton jobs.
+ */
+@AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+		"org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration" })
+@EnableConfigurationProperties(SingletonJobProperties.class)
+@Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, InMemoryStoreConfiguration.class,
+		FencingConfiguration.class })
+public final class SingletonJobAutoConfiguration {
+
+	@Bean
+	static JobRunInjection singletonJobRunInjection() {
+		return new JobRunInjection();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static SingletonJobAdvisor singletonJobAdvisor(BeanFactory beanFactory) {
+		ObjectProvider<JobEngine> engine = beanFactory.getBeanProvider(JobEngine.class);
+		ObjectProvider<JobDefinitions> definitions = beanFactory.getBeanProvider(JobDefinitions.class);
+		return new SingletonJobAdvisor(new SingletonJobInterceptor(engine::getObject, definitions::getObject));
+	}
+
+	@Bean
+	JobSettings singletonJobSettings(SingletonJobProperties properties, Environment environment) {
+		return new JobSettings(properties, environment);
+	}
+
+	@Bean
+	JobDefinitions singletonJobDefinitions(JobSettings settings, ConfigurableListableBeanFactory beanFactory) {
+		return new JobDefinitions(settings, beanFactory);
+	}
+
+	@Bean
+	JobValidator singletonJobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions) {
+		return new JobValidator(beanFactory, definitions);
+	}
+
+	@Bean
+	JobEngine singletonJobEngine(SingletonJobProperties properties, ObjectProvider<LeaseStore> stores,
+			ObjectProvider<Fence> fences, ApplicationEventPublisher events) {
+		LeaseStore store = stores.getIfAvailable(() -> {
+			throw new NoLeaseStoreException(properties.store());
+		});
+		RunListener listener = (run, reason) -> events
+			.publishEvent(new LeaseLostEvent(run.job(), run.token(), run.holder(), reason));
+		return new JobEngine(store, fences.getIfAvailable(), listener, HolderName.of(properties));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	SingletonJobs singletonJobs(JobEngine engine, JobSettings settings) {
+		return new DefaultSingletonJobs(engine, settings);
+	}
+
+}

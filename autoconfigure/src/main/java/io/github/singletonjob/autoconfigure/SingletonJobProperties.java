@@ -1,0 +1,93 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+
+import io.github.singletonjob.OnLost;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings of singleton jobs.
+ *
+ * @param store where leases are kept; required unless a LeaseStore bean is defined
+ * @param namespace groups the jobs of one application; instances that share jobs share it.
+ * Defaults to spring.application.name
+ * @param holder names this instance, for people; defaults to host name and process id
+ * @param lease times of all leases that are not set for one job
+ * @param fencing how the guarded database refuses stale holders
+ * @param jdbc the tables in databases
+ * @param jobs settings of single jobs, by their names; they beat the annotation
+ */
+@ConfigurationProperties("singleton-job")
+record SingletonJobProperties(@Nullable StoreType store, @Nullable String namespace, @Nullable String holder,
+		@DefaultValue Lease lease, @DefaultValue Fencing fencing, @DefaultValue Jdbc jdbc,
+		@DefaultValue Map<String, Job> jobs) {
+
+	/**
+	 * Times of leases.
+	 *
+	 * @param ttl how long a silent holder keeps the job; at least 2s
+	 * @param renewEvery how often a lease is renewed; defaults to a third of the ttl
+	 * @param stopEarly how long before the end of its lease a holder stops; defaults to
+	 * three tenths of the ttl
+	 */
+	record Lease(@DefaultValue("10s") Duration ttl, @Nullable Duration renewEvery, @Nullable Duration stopEarly) {
+	}
+
+	/**
+	 * Fencing of transactions.
+	 *
+	 * @param enabled whether transactions that a run commits are checked in the guarded
+	 * database
+	 * @param required whether the start fails if something that could write is not fenced
+	 * @param dataSource bean name of the guarded DataSource; defaults to the only or the
+	 * primary one
+	 * @param idleInTransactionTimeout how long a transaction of a run may be idle before
+	 * the database ends it, so that a frozen holder does not block its successor; defaults
+	 * to the ttl of the job, 0 switches it off
+	 */
+	record Fencing(@DefaultValue("true") boolean enabled, @DefaultValue("false") boolean required,
+			@Nullable String dataSource, @Nullable Duration idleInTransactionTimeout) {
+	}
+
+	/**
+	 * Tables.
+	 *
+	 * @param initializeSchema whether tables that are missing are created
+	 */
+	record Jdbc(@DefaultValue("always") SchemaInitialization initializeSchema) {
+	}
+
+	/**
+	 * Settings of one job.
+	 *
+	 * @param ttl how long a silent holder keeps the job; at least 2s
+	 * @param renewEvery how often the lease is renewed; defaults to a third of the ttl
+	 * @param stopEarly how long before the end of its lease the holder stops; defaults to
+	 * three tenths of the ttl
+	 * @param maxRun how long a run may last before it is cancelled; no limit by default
+	 * @param onLost how the body is told that its lease is over
+	 * @param autocommit whether statements outside of a transaction are fenced one by one,
+	 * or executed unfenced, as VACUUM needs it
+	 */
+	record Job(@Nullable Duration ttl, @Nullable Duration renewEvery, @Nullable Duration stopEarly,
+			@Nullable Duration maxRun, @Nullable OnLost onLost, @DefaultValue("fence") Autocommit autocommit) {
+	}
+
+	/**
+	 * What happens to statements outside of a transaction.
+	 */
+	enum Autocommit {
+
+		/** Each is a fenced transaction of its own. */
+		FENCE,
+
+		/** Each is executed as it is, unfenced. */
+		ALLOW
+
+	}
+
+}

@@ -1,0 +1,14 @@
+package io.github.singletonjob.autoconfigure;
+
+/**
+ * The stores that can be named in {@code singleton-job.store}.
+ */
+enum StoreType {
+
+	/** PostgreSQL, by session advisory locks. */
+	POSTGRES,
+
+	/** This process alone: for tests and a laptop. */
+	IN_MEMORY
+
+}

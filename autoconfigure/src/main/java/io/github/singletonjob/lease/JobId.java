@@ -1,0 +1,40 @@
+package io.github.singletonjob.lease;
+
+/**
+ * Names a job across all instances that share it.
+ *
+ * @param namespace groups the jobs of one application; 1 to 300 characters
+ * @param name the job's name within the namespace; 1 to 300 characters
+ */
+public record JobId(String namespace, String name) {
+
+	private static final int MAX_LENGTH = 300;
+
+	/**
+	 * Checks both names.
+	 * @throws IllegalArgumentException if one is blank, too long or contains NUL
+	 */
+	public JobId {
+		check("namespace", namespace);
+		check("job name", name);
+	}
+
+	private static void check(String what, String value) {
+		if (value.isBlank()) {
+			throw new IllegalArgumentException("The " + what + " is empty: give it 1 to " + MAX_LENGTH + " characters");
+		}
+		if (value.length() > MAX_LENGTH) {
+			throw new IllegalArgumentException("The " + what + " '" + value.substring(0, 30) + "…' has "
+					+ value.length() + " characters: at most " + MAX_LENGTH + " are allowed");
+		}
+		if (value.indexOf('\0') >= 0) {
+			throw new IllegalArgumentException("The " + what + " contains a NUL character, which no store can keep");
+		}
+	}
+
+	@Override
+	public String toString() {
+		return this.namespace + "/" + this.name;
+	}
+
+}

@@ -1,0 +1,220 @@
+package io.github.singletonjob.runtime;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.singletonjob.IdempotencyKey;
+import io.github.singletonjob.LeaseLostException;
+import io.github.singletonjob.OnLost;
+import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.StaleTokenException;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeasedRun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run from its grant to its release. It is held until the first of: lost, cancelled, or
+ * its body has ended. That first end stays: a run that was lost before its body ended can
+ * never end as completed.
+ */
+final class ActiveRun implements LeasedRun {
+
+	private final LeaseGrant grant;
+
+	private final RunSettings settings;
+
+	private final String holder;
+
+	private final LeaseDeadline deadline;
+
+	private final @Nullable LeasedRun enclosing;
+
+	private final InterruptGate gate = new InterruptGate();
+
+	private final AtomicReference<@Nullable RunEnd> end = new AtomicReference<>();
+
+	private volatile boolean bodyEnded;
+
+	private volatile @Nullable LossReport lossReport;
+
+	ActiveRun(LeaseGrant grant, RunSettings settings, String holder, LeaseDeadline deadline,
+			@Nullable LeasedRun enclosing) {
+		this.grant = grant;
+		this.settings = settings;
+		this.holder = holder;
+		this.deadline = deadline;
+		this.enclosing = enclosing;
+	}
+
+	@Override
+	public String job() {
+		return this.grant.job().name();
+	}
+
+	@Override
+	public long token() {
+		return this.grant.token();
+	}
+
+	@Override
+	public String holder() {
+		return this.holder;
+	}
+
+	@Override
+	public Duration remaining() {
+		return (this.end.get() == null) ? this.deadline.remaining() : Duration.ZERO;
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.end.get() == null && !this.deadline.isPassed() && this.deadline.isConfirmed();
+	}
+
+	@Override
+	public void ensureHeld() {
+		ensureOpen();
+		if (this.deadline.isPassed()) {
+			throw over("its lease ended unrenewed");
+		}
+		if (!this.deadline.isConfirmed()) {
+			throw over("the wall clock jumped ahead (a suspended machine?) and its lease is not confirmed since");
+		}
+	}
+
+	@Override
+	public void ensureOpen() {
+		RunEnd ended = this.end.get();
+		if (ended != null) {
+			throw over(ended.reason());
+		}
+	}
+
+	@Override
+	public IdempotencyKey idempotencyKey(Object... work) {
+		Object[] parts = new Object[work.length + 2];
+		parts[0] = this.grant.job().namespace();
+		parts[1] = this.grant.job().name();
+		System.arraycopy(work, 0, parts, 2, work.length);
+		if (work.length == 0) {
+			throw new IllegalArgumentException("An idempotency key needs at least one part that identifies the work");
+		}
+		return IdempotencyKey.of(parts);
+	}
+
+	@Override
+	public LeaseGrant grant() {
+		return this.grant;
+	}
+
+	@Override
+	public Duration ttl() {
+		return this.settings.timing().ttl();
+	}
+
+	@Override
+	public boolean allowsAutocommit() {
+		return this.settings.allowsAutocommit();
+	}
+
+	@Override
+	public Optional<LeasedRun> enclosing() {
+		return Optional.ofNullable(this.enclosing);
+	}
+
+	@Override
+	public void refused(StaleTokenException refusal) {
+		end(new RunEnd(RunOutcome.LOST, "the database refused its token: " + refusal.getMessage()));
+	}
+
+	RunSettings settings() {
+		return this.settings;
+	}
+
+	LeaseDeadline deadline() {
+		return this.deadline;
+	}
+
+	/** Says who is to be told when this run is lost before its body has ended. */
+	void reportLossTo(LossReport report) {
+		this.lossReport = report;
+	}
+
+	/** Ends the run unless it has ended already, and tells its thread. */
+	boolean end(RunEnd reason) {
+		if (!this.end.compareAndSet(null, reason)) {
+			return false;
+		}
+		if (this.settings.onLost() == OnLost.INTERRUPT) {
+			this.gate.interrupt();
+		}
+		LossReport report = this.lossReport;
+		if (reason.outcome() == RunOutcome.LOST && report != null) {
+			report.lost(this, reason.reason());
+		}
+		return true;
+	}
+
+	/** Whether the lease is to be renewed: also for a cancelled body that still runs. */
+	boolean isKept() {
+		RunEnd ended = this.end.get();
+		return !this.bodyEnded && (ended == null || ended.outcome() != RunOutcome.LOST);
+	}
+
+	boolean hasBodyEnded() {
+		return this.bodyEnded;
+	}
+
+	void beginBody() {
+		this.gate.open();
+		RunEnd ended = this.end.get();
+		if (ended != null && this.settings.onLost() == OnLost.INTERRUPT) {
+			this.gate.interrupt();
+		}
+	}
+
+	/**
+	 * Closes the run for interrupts and for commits.
+	 * @param natural how it ends if nothing has ended it before
+	 * @return how it ended, and whether its thread was interrupted by us
+	 */
+	BodyEnd endBody(RunOutcome natural) {
+		if (this.deadline.isPassed()) {
+			end(new RunEnd(RunOutcome.LOST, "its lease ended unrenewed before the body did"));
+		}
+		boolean interrupted = this.gate.close();
+		this.end.compareAndSet(null, new RunEnd(natural, "it has ended (" + natural + ")"));
+		this.bodyEnded = true;
+		RunEnd ended = Objects.requireNonNull(this.end.get());
+		return new BodyEnd(ended.outcome(), ended.reason(), interrupted);
+	}
+
+	LeaseLostException over(String reason) {
+		return new LeaseLostException(job(), token(), job() + ": run with token " + token() + " is over: " + reason
+				+ ". Stop here: another holder may be at work, and what this run has not committed yet is refused");
+	}
+
+	@Override
+	public String toString() {
+		return "run of " + this.grant.job() + " with token " + token() + " on " + this.holder;
+	}
+
+	/** How a run ended. */
+	record RunEnd(RunOutcome outcome, String reason) {
+	}
+
+	/** How a body ended. */
+	record BodyEnd(RunOutcome outcome, String reason, boolean interruptedByUs) {
+	}
+
+	/** Is told of a loss once, on the thread that noticed it; must not block. */
+	@FunctionalInterface
+	interface LossReport {
+
+		void lost(ActiveRun run, String reason);
+
+	}
+
+}

@@ -1,0 +1,175 @@
+package io.github.singletonjob.runtime;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+
+import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.runtime.ActiveRun.RunEnd;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Keeps the leases of this instance's runs from their grant to their release.
+ * <ul>
+ * <li>A {@link RenewalLane} for each timing renews in the background.</li>
+ * <li>A watchdog for each run, on the timer's thread and so apart from all calls to the
+ * store, ends it when its deadline passes, and asks for a renewal at once when the clocks
+ * disagree.</li>
+ * <li>The lease of a lost run whose body goes on is given back when its time is over,
+ * since some stores would otherwise keep it for as long as this process lives.</li>
+ * <li>A release whose outcome is unknown is repeated until the lease has expired by
+ * itself.</li>
+ * </ul>
+ */
+public final class LeaseKeeper {
+
+	private static final Log logger = LogFactory.getLog(LeaseKeeper.class);
+
+	private final LeaseStore store;
+
+	private final Scheduling scheduling;
+
+	private final RunListener listener;
+
+	private final Map<LeaseTiming, RenewalLane> lanes = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates a keeper.
+	 * @param store renews and releases
+	 * @param scheduling time and threads
+	 * @param listener is told of losses
+	 */
+	public LeaseKeeper(LeaseStore store, Scheduling scheduling, RunListener listener) {
+		this.store = store;
+		this.scheduling = scheduling;
+		this.listener = listener;
+	}
+
+	Scheduling scheduling() {
+		return this.scheduling;
+	}
+
+	void keep(ActiveRun run) {
+		run.reportLossTo(this::lost);
+		lane(run).add(run);
+		watch(run);
+	}
+
+	/**
+	 * Stops renewing and gives the lease back.
+	 * @return false if it was not ours any more
+	 */
+	boolean release(ActiveRun run) {
+		lane(run).remove(run);
+		try {
+			return this.store.release(run.grant());
+		}
+		catch (RuntimeException ex) {
+			releaseAgainLater(run);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Cancels a run that exceeds its limit, and one time to live later gives up on it.
+	 */
+	void limit(ActiveRun run, Duration maxRun) {
+		this.scheduling.timer().after(maxRun, () -> {
+			String reason = "it has run for longer than its max-run of " + maxRun.toMillis() + " ms";
+			if (!run.hasBodyEnded() && run.end(new RunEnd(RunOutcome.FAILED, reason))) {
+				logger.warn(run.job() + ": run with token " + run.token() + " is cancelled: " + reason);
+				this.scheduling.timer().after(run.ttl(), () -> giveUp(run));
+			}
+		});
+	}
+
+	/** Reports a loss that only the release brought to light. */
+	void lostAtTheEnd(ActiveRun run, String reason) {
+		logger.warn(run.job() + ": run with token " + run.token() + " does not count: " + reason);
+		work(() -> this.listener.lost(run, reason));
+	}
+
+	private RenewalLane lane(ActiveRun run) {
+		return this.lanes.computeIfAbsent(run.settings().timing(),
+				(timing) -> new RenewalLane(this.store, timing, this.scheduling));
+	}
+
+	private void watch(ActiveRun run) {
+		if (!run.isKept()) {
+			return;
+		}
+		LeaseDeadline deadline = run.deadline();
+		if (deadline.isPassed()) {
+			run.end(new RunEnd(RunOutcome.LOST,
+					"no renewal was confirmed in the last " + deadline.age().toMillis() + " ms"));
+			return;
+		}
+		if (!deadline.isConfirmed()) {
+			lane(run).renewNow();
+		}
+		Duration next = min(deadline.remaining(), run.settings().timing().renewEvery());
+		this.scheduling.timer().after(next, () -> watch(run));
+	}
+
+	private void lost(ActiveRun run, String reason) {
+		logger.warn(run.job() + ": LOST the lease with token " + run.token() + ", last confirmed "
+				+ run.deadline().age().toMillis() + " ms ago: " + reason
+				+ ". Its body was told; the fence refuses what it still writes in a guarded database");
+		work(() -> this.listener.lost(run, reason));
+		this.scheduling.timer().after(run.settings().timing().stopEarly(), () -> {
+			if (!run.hasBodyEnded()) {
+				work(() -> this.store.release(run.grant()));
+			}
+		});
+	}
+
+	private void giveUp(ActiveRun run) {
+		if (run.hasBodyEnded()) {
+			return;
+		}
+		logger.warn(run.job() + ": the body of the run with token " + run.token()
+				+ " does not end although it was cancelled; its lease is given up, the fence refuses its writes");
+		lane(run).remove(run);
+		work(() -> this.store.release(run.grant()));
+	}
+
+	private void releaseAgainLater(ActiveRun run) {
+		Duration pause = run.settings().timing().callTimeout();
+		this.scheduling.timer().after(pause, () -> {
+			if (run.deadline().age().compareTo(run.ttl()) < 0) {
+				work(() -> {
+					try {
+						this.store.release(run.grant());
+					}
+					catch (RuntimeException ex) {
+						releaseAgainLater(run);
+					}
+				});
+			}
+		});
+	}
+
+	private void work(Runnable task) {
+		try {
+			this.scheduling.workers().execute(() -> {
+				try {
+					task.run();
+				}
+				catch (RuntimeException ex) {
+					logger.warn("A background task failed: " + ex.getMessage(), ex);
+				}
+			});
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("Not done, the application stops: " + ex.getMessage());
+		}
+	}
+
+	private static Duration min(Duration a, Duration b) {
+		return (a.compareTo(b) <= 0) ? a : b;
+	}
+
+}

@@ -1,0 +1,160 @@
+package io.github.singletonjob.runtime;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.Renewal;
+import io.github.singletonjob.runtime.ActiveRun.RunEnd;
+import io.github.singletonjob.runtime.JobClock.Moment;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Renews all leases of one timing together, in one call to the store at a time. Between
+ * calls it waits for the renewal period, after a failure for a fraction of a call's
+ * time-out, spread at random. It never ends because of an exception: whether a lease is
+ * lost is for its deadline to say.
+ */
+final class RenewalLane {
+
+	private static final Log logger = LogFactory.getLog(RenewalLane.class);
+
+	private static final Duration MIN_RETRY = Duration.ofMillis(50);
+
+	private final LeaseStore store;
+
+	private final LeaseTiming timing;
+
+	private final Scheduling scheduling;
+
+	private final Set<ActiveRun> runs = ConcurrentHashMap.newKeySet();
+
+	private final AtomicBoolean calling = new AtomicBoolean();
+
+	private final AtomicReference<@Nullable Runnable> pendingTick = new AtomicReference<>();
+
+	private volatile boolean failing;
+
+	RenewalLane(LeaseStore store, LeaseTiming timing, Scheduling scheduling) {
+		this.store = store;
+		this.timing = timing;
+		this.scheduling = scheduling;
+	}
+
+	void add(ActiveRun run) {
+		this.runs.add(run);
+		if (this.pendingTick.get() == null && !this.calling.get()) {
+			tickAfter(this.timing.renewEvery());
+		}
+	}
+
+	void remove(ActiveRun run) {
+		this.runs.remove(run);
+	}
+
+	/** Starts a renewal at once, unless one is on its way. */
+	void renewNow() {
+		if (this.calling.compareAndSet(false, true)) {
+			try {
+				this.scheduling.workers().execute(this::renewAll);
+			}
+			catch (RejectedExecutionException | OutOfMemoryError ex) {
+				logger.warn("Renewal could not start: " + ex);
+				this.calling.set(false);
+				tickAfter(retryDelay());
+			}
+		}
+	}
+
+	private void tickAfter(Duration delay) {
+		Runnable previous = this.pendingTick.getAndSet(this.scheduling.timer().after(delay, this::tick));
+		if (previous != null) {
+			previous.run();
+		}
+	}
+
+	private void tick() {
+		this.pendingTick.set(null);
+		this.runs.removeIf((run) -> !run.isKept());
+		if (!this.runs.isEmpty()) {
+			renewNow();
+		}
+	}
+
+	private void renewAll() {
+		boolean renewed = false;
+		try {
+			List<ActiveRun> due = this.runs.stream().filter(ActiveRun::isKept).toList();
+			renewed = due.isEmpty() || renew(due);
+		}
+		catch (Throwable ex) {
+			report(ex);
+		}
+		finally {
+			this.calling.set(false);
+			tickAfter(renewed ? this.timing.renewEvery() : retryDelay());
+		}
+	}
+
+	private boolean renew(List<ActiveRun> due) {
+		Moment sent = this.scheduling.clock().now();
+		List<Renewal> answers = this.store.renew(due.stream().map(ActiveRun::grant).toList());
+		if (answers.size() != due.size()) {
+			throw new IllegalStateException("The store answered " + answers.size() + " of " + due.size() + " renewals");
+		}
+		boolean complete = true;
+		for (int i = 0; i < answers.size(); i++) {
+			complete &= apply(answers.get(i), due.get(i), sent);
+		}
+		if (complete && this.failing) {
+			this.failing = false;
+			logger.info(due.get(0).job() + ": renewal works again");
+		}
+		return complete;
+	}
+
+	private boolean apply(Renewal answer, ActiveRun run, Moment sent) {
+		switch (answer) {
+			case EXTENDED -> run.deadline().confirm(sent);
+			case GONE -> {
+				remove(run);
+				run.end(new RunEnd(RunOutcome.LOST, "the store says that its lease is gone"));
+			}
+			case UNKNOWN -> {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private void report(Throwable failure) {
+		ActiveRun first = this.runs.stream().findAny().orElse(null);
+		if (first == null) {
+			return;
+		}
+		String message = first.job() + ": renewal failed, its lease can be relied on for another "
+				+ first.remaining().toMillis() + " ms, trying again: " + failure.getMessage();
+		if (this.failing) {
+			logger.debug(message, failure);
+		}
+		else {
+			this.failing = true;
+			logger.warn(message);
+		}
+	}
+
+	private Duration retryDelay() {
+		long most = this.timing.callTimeout().toNanos() / 2;
+		Duration delay = Duration.ofNanos(this.scheduling.random().nextLong(most / 2, most));
+		return (delay.compareTo(MIN_RETRY) > 0) ? delay : MIN_RETRY;
+	}
+
+}

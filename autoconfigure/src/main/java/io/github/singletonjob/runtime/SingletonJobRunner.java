@@ -1,0 +1,255 @@
+package io.github.singletonjob.runtime;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+
+import io.github.singletonjob.CurrentJobRun;
+import io.github.singletonjob.JobBody;
+import io.github.singletonjob.LeaseLostException;
+import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.RunResult;
+import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseRequest;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.LeasedRun;
+import io.github.singletonjob.runtime.ActiveRun.BodyEnd;
+import io.github.singletonjob.runtime.JobClock.Moment;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sequence of a run, on the thread that calls it:
+ * <ol>
+ * <li>ask the store for the lease; its deadline counts from before the request was
+ * sent;</li>
+ * <li>keep it from here on;</li>
+ * <li>raise the fence, so that no older holder can commit any more and what it committed
+ * before is visible; a grant below the fence is given back and asked for anew, once,
+ * above what the database has seen;</li>
+ * <li>check again that the lease is held, bind the run, execute the body;</li>
+ * <li>close the run for interrupts and commits, and only then give the lease back.</li>
+ * </ol>
+ * Nothing that happens after the body replaces its result or its exception.
+ */
+public final class SingletonJobRunner {
+
+	private static final Log logger = LogFactory.getLog(SingletonJobRunner.class);
+
+	private final LeaseStore store;
+
+	private final @Nullable Fence fence;
+
+	private final LeaseKeeper keeper;
+
+	private final String holder;
+
+	private final ActiveRuns activeRuns = new ActiveRuns();
+
+	/**
+	 * Creates a runner.
+	 * @param store grants the leases
+	 * @param fence is raised before each body; null if no database is guarded
+	 * @param keeper keeps the leases; works with the same store
+	 * @param holder names this instance, for people
+	 */
+	public SingletonJobRunner(LeaseStore store, @Nullable Fence fence, LeaseKeeper keeper, String holder) {
+		this.store = store;
+		this.fence = fence;
+		this.keeper = keeper;
+		this.holder = holder;
+	}
+
+	/**
+	 * Tries to take the job's lease and, if it was granted, executes the body on the
+	 * calling thread.
+	 * @param job the job
+	 * @param settings its settings
+	 * @param body the work
+	 * @return how it ended
+	 * @throws LeaseStoreException if the store or the guarded database could not answer,
+	 * so that the body was not run
+	 * @throws IllegalStateException if the calling thread is inside a run of the same
+	 * job, or the application is stopping
+	 */
+	public RunResult run(JobId job, RunSettings settings, JobBody body) {
+		LeasedRun enclosing = enclosing(job);
+		this.activeRuns.begin(job.name());
+		try {
+			ActiveRun run = grant(job, settings, enclosing);
+			if (run == null) {
+				return new RunResult(RunOutcome.SKIPPED_HELD, 0, null);
+			}
+			this.activeRuns.add(run);
+			try {
+				return execute(run, body);
+			}
+			finally {
+				this.activeRuns.remove(run);
+			}
+		}
+		finally {
+			this.activeRuns.end();
+		}
+	}
+
+	/**
+	 * Refuses new runs from here on and cancels those that go on.
+	 */
+	public void cancelAll() {
+		this.activeRuns.cancelAll()
+			.forEach((run) -> logger.info(run.job() + ": run with token " + run.token()
+					+ " is cancelled, because the application is stopping"));
+	}
+
+	/**
+	 * Waits until no run is left.
+	 * @param timeout how long to wait at most
+	 * @return whether none is left; while there are, their leases are kept
+	 * @throws InterruptedException if the thread is interrupted
+	 */
+	public boolean awaitIdle(Duration timeout) throws InterruptedException {
+		return this.activeRuns.awaitIdle(timeout);
+	}
+
+	private static @Nullable LeasedRun enclosing(JobId job) {
+		LeasedRun enclosing = CurrentJobRun.find()
+			.filter(LeasedRun.class::isInstance)
+			.map(LeasedRun.class::cast)
+			.orElse(null);
+		Optional<LeasedRun> around = Optional.ofNullable(enclosing);
+		while (around.isPresent()) {
+			if (around.get().grant().job().equals(job)) {
+				throw new IllegalStateException(job.name()
+						+ ": the job starts itself again on its own thread, which would wait for its own lease."
+						+ " Call the method's work directly, or use a job of another name");
+			}
+			around = around.get().enclosing();
+		}
+		return enclosing;
+	}
+
+	private @Nullable ActiveRun grant(JobId job, RunSettings settings, @Nullable LeasedRun enclosing) {
+		LeaseTiming timing = settings.timing();
+		LeaseRequest request = new LeaseRequest(job, newOwner(), this.holder, timing.ttl(), timing.callTimeout(), 0);
+		ActiveRun run = acquire(request, settings, enclosing);
+		if (run == null || this.fence == null) {
+			return run;
+		}
+		Fence.FenceAnswer answer = raise(this.fence, run);
+		if (answer instanceof Fence.Refused refused) {
+			logger.warn(job.name() + ": granted token " + run.token() + " is not above " + refused.seen()
+					+ ", which the guarded database has seen; asking again above it");
+			giveBack(run);
+			run = acquire(request.above(newOwner(), refused.seen()), settings, enclosing);
+			answer = (run != null) ? raise(this.fence, run) : answer;
+		}
+		if (run != null && answer instanceof Fence.Refused refused) {
+			giveBack(run);
+			throw new LeaseStoreException(job.name() + ": the guarded database has seen token " + refused.seen()
+					+ ", above the granted " + run.token() + ", so this grant is stale. The next firing asks again",
+					null);
+		}
+		return run;
+	}
+
+	private @Nullable ActiveRun acquire(LeaseRequest request, RunSettings settings, @Nullable LeasedRun enclosing) {
+		JobClock clock = this.keeper.scheduling().clock();
+		Moment sent = clock.now();
+		Acquisition acquisition = this.store.tryAcquire(request);
+		if (acquisition instanceof Acquisition.Acquired acquired) {
+			LeaseDeadline deadline = new LeaseDeadline(clock, settings.timing(), sent);
+			ActiveRun run = new ActiveRun(acquired.grant(), settings, this.holder, deadline, enclosing);
+			if (deadline.isPassed()) {
+				giveBack(run);
+				throw new LeaseStoreException(run.job() + ": the store took " + deadline.age().toMillis()
+						+ " ms to grant the lease, longer than it can be relied on; it was given back", null);
+			}
+			this.keeper.keep(run);
+			return run;
+		}
+		if (logger.isDebugEnabled()) {
+			logger.debug(request.job().name() + ": skipped, held by " + ((Acquisition.Held) acquisition).holder());
+		}
+		return null;
+	}
+
+	private Fence.FenceAnswer raise(Fence fence, ActiveRun run) {
+		try {
+			return fence.raise(run.grant(), this.holder, run.ttl().multipliedBy(2));
+		}
+		catch (RuntimeException ex) {
+			giveBack(run);
+			throw ex;
+		}
+	}
+
+	private RunResult execute(ActiveRun run, JobBody body) {
+		Duration maxRun = run.settings().maxRun();
+		if (maxRun != null) {
+			this.keeper.limit(run, maxRun);
+		}
+		if (logger.isDebugEnabled()) {
+			logger.debug(run.job() + ": begins with token " + run.token());
+		}
+		Throwable failure = null;
+		run.beginBody();
+		try (CurrentJobRun.Scope scope = CurrentJobRun.open(run)) {
+			run.ensureHeld();
+			body.execute(run);
+		}
+		catch (Throwable ex) {
+			failure = ex;
+		}
+		return finish(run, failure);
+	}
+
+	private RunResult finish(ActiveRun run, @Nullable Throwable thrown) {
+		BodyEnd end = run.endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
+		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
+				&& !end.interruptedByUs();
+		RunOutcome outcome = end.outcome();
+		String reason = end.reason();
+		if (!release(run, thrown) && (outcome == RunOutcome.COMPLETED || outcome == RunOutcome.FAILED)) {
+			outcome = RunOutcome.LOST;
+			reason = "its lease was not its own any more when it was given back";
+			this.keeper.lostAtTheEnd(run, reason);
+		}
+		if (foreignInterrupt) {
+			Thread.currentThread().interrupt();
+		}
+		if (thrown instanceof Error error) {
+			throw error;
+		}
+		boolean fine = outcome == RunOutcome.COMPLETED || thrown != null;
+		return new RunResult(outcome, run.token(), fine ? thrown : run.over(reason));
+	}
+
+	private boolean release(ActiveRun run, @Nullable Throwable thrown) {
+		try {
+			return this.keeper.release(run);
+		}
+		catch (RuntimeException ex) {
+			logger.warn(run.job() + ": the lease with token " + run.token()
+					+ " could not be given back, trying again until it expires by itself: " + ex.getMessage());
+			if (thrown != null) {
+				thrown.addSuppressed(ex);
+			}
+			return true;
+		}
+	}
+
+	private void giveBack(ActiveRun run) {
+		run.endBody(RunOutcome.CANCELLED);
+		release(run, null);
+	}
+
+	private static String newOwner() {
+		return UUID.randomUUID().toString();
+	}
+
+}

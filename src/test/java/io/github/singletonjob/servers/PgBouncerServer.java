@@ -1,0 +1,136 @@
+package io.github.singletonjob.servers;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A PgBouncer that pools transactions in front of one database. The program comes from
+ * the machine; tests ask {@link #isAvailable()} first.
+ */
+public final class PgBouncerServer implements AutoCloseable {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+	private static final String CONFIGURATION = """
+			[databases]
+			%1$s = host=%2$s port=%3$d dbname=%1$s user=%4$s
+			[pgbouncer]
+			listen_addr = 127.0.0.1
+			listen_port = %5$d
+			unix_socket_dir =
+			auth_type = any
+			pool_mode = transaction
+			default_pool_size = %6$d
+			ignore_startup_parameters = extra_float_digits
+			""";
+
+	private final String database;
+
+	private final int port;
+
+	private final Path log;
+
+	private final OwnedProcess process;
+
+	private PgBouncerServer(String database, int port, Path log, OwnedProcess process) {
+		this.database = database;
+		this.port = port;
+		this.log = log;
+		this.process = process;
+	}
+
+	/**
+	 * Whether this machine has the program.
+	 * @return whether {@link #start} can work
+	 */
+	public static boolean isAvailable() {
+		return program().isPresent();
+	}
+
+	/**
+	 * Starts a pooler and returns when it answers.
+	 * @param jdbcUrl the database behind it, as {@link PostgresServer} gives it
+	 * @param poolSize server connections at most
+	 * @return the pooler
+	 */
+	public static PgBouncerServer start(String jdbcUrl, int poolSize) {
+		URI target = URI.create(jdbcUrl.substring("jdbc:".length()));
+		String database = target.getPath().substring(1);
+		int port = Ports.free();
+		Path file = write(CONFIGURATION.formatted(database, target.getHost(), target.getPort(), PostgresServer.USERNAME,
+				port, poolSize));
+		Path log = Path.of(file + ".log");
+		String program = program().orElseThrow(() -> new IllegalStateException("No pgbouncer on this machine"));
+		OwnedProcess process = OwnedProcess.start(command(program, file), "TERM",
+				(builder) -> builder.redirectOutput(log.toFile()));
+		PgBouncerServer server = new PgBouncerServer(database, port, log, process);
+		Waits.until("PgBouncer answers on port " + port, TIMEOUT, server::answers);
+		return server;
+	}
+
+	/**
+	 * The way to the database through the pooler.
+	 * @return its JDBC URL, without a user
+	 */
+	public String jdbcUrl() {
+		return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(this.port, this.database);
+	}
+
+	public int port() {
+		return this.port;
+	}
+
+	@Override
+	public void close() {
+		this.process.close();
+	}
+
+	private boolean answers() throws IOException {
+		if (!this.process.isAlive()) {
+			throw new IllegalStateException("PgBouncer did not start: " + Files.readString(this.log));
+		}
+		try (Connection connection = PostgresServer.connect(jdbcUrl() + "?connectTimeout=2&socketTimeout=5")) {
+			return connection.isValid(1);
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	/** PgBouncer refuses to stay root. */
+	private static List<String> command(String program, Path configuration) {
+		boolean root = "root".equals(System.getProperty("user.name"));
+		return root ? List.of(program, "-u", "nobody", configuration.toString())
+				: List.of(program, configuration.toString());
+	}
+
+	private static Optional<String> program() {
+		Stream<String> path = Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator));
+		return Stream.concat(path, Stream.of("/usr/sbin"))
+			.filter((directory) -> !directory.isEmpty())
+			.map((directory) -> Path.of(directory, "pgbouncer"))
+			.filter(Files::isExecutable)
+			.map(Path::toString)
+			.findFirst();
+	}
+
+	private static Path write(String configuration) {
+		try {
+			return Files.writeString(Workspace.newPath("pgbouncer"), configuration);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.github.singletonjob.servers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Finds free loopback ports. They lie below the range from which the kernel takes the
+ * local ports of outgoing connections: a server that is down for a while then gets its
+ * port back, and a client that keeps trying to reach it can never connect to itself.
+ */
+final class Ports {
+
+	static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+
+	private static final int LOWEST = 20000;
+
+	private static final int BEYOND_HIGHEST = 32000;
+
+	private static final int ATTEMPTS = 100;
+
+	private Ports() {
+	}
+
+	static int free() {
+		for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+			int port = ThreadLocalRandom.current().nextInt(LOWEST, BEYOND_HIGHEST);
+			if (isFree(port)) {
+				return port;
+			}
+		}
+		throw new IllegalStateException("No free port between %d and %d".formatted(LOWEST, BEYOND_HIGHEST));
+	}
+
+	static InetSocketAddress at(int port) {
+		return new InetSocketAddress(LOOPBACK, port);
+	}
+
+	private static boolean isFree(int port) {
+		try (ServerSocket socket = new ServerSocket()) {
+			socket.bind(at(port));
+			return true;
+		}
+		catch (BindException ex) {
+			return false;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

