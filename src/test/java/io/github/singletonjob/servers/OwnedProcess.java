@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -47,9 +48,12 @@ final class OwnedProcess implements AutoCloseable {
 
 	private final Process process;
 
+	/** Tells the guard of a process that has ended by itself to go. */
+	private final CompletableFuture<Void> inputClosed;
+
 	private OwnedProcess(Process process) {
 		this.process = process;
-		process.onExit().thenRun(this::closeInput);
+		this.inputClosed = process.onExit().thenRun(this::closeInput);
 	}
 
 	/**
@@ -101,8 +105,9 @@ final class OwnedProcess implements AutoCloseable {
 		Signals.send(signal, List.of(pid()));
 	}
 
+	/** Through the handle, which leaves what was written last to be read. */
 	void kill() {
-		this.process.destroyForcibly();
+		this.process.toHandle().destroyForcibly();
 		awaitExit(TIMEOUT);
 	}
 
@@ -122,7 +127,7 @@ final class OwnedProcess implements AutoCloseable {
 	@Override
 	public void close() {
 		kill();
-		closeInput();
+		this.inputClosed.orTimeout(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).join();
 	}
 
 	private void closeInput() {

@@ -6,9 +6,6 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -18,8 +15,6 @@ import java.util.stream.Stream;
  * the machine; tests ask {@link #isAvailable()} first.
  */
 public final class PgBouncerServer implements AutoCloseable {
-
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private static final String CONFIGURATION = """
 			[databases]
@@ -34,18 +29,15 @@ public final class PgBouncerServer implements AutoCloseable {
 			ignore_startup_parameters = extra_float_digits
 			""";
 
-	private final String database;
+	private final String jdbcUrl;
 
 	private final int port;
 
-	private final Path log;
-
 	private final OwnedProcess process;
 
-	private PgBouncerServer(String database, int port, Path log, OwnedProcess process) {
-		this.database = database;
+	private PgBouncerServer(String jdbcUrl, int port, OwnedProcess process) {
+		this.jdbcUrl = jdbcUrl;
 		this.port = port;
-		this.log = log;
 		this.process = process;
 	}
 
@@ -69,13 +61,9 @@ public final class PgBouncerServer implements AutoCloseable {
 		int port = Ports.free();
 		Path file = write(CONFIGURATION.formatted(database, target.getHost(), target.getPort(), PostgresServer.USERNAME,
 				port, poolSize));
+		String pooled = "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port, database);
 		Path log = Path.of(file + ".log");
-		String program = program().orElseThrow(() -> new IllegalStateException("No pgbouncer on this machine"));
-		OwnedProcess process = OwnedProcess.start(command(program, file), "TERM",
-				(builder) -> builder.redirectOutput(log.toFile()));
-		PgBouncerServer server = new PgBouncerServer(database, port, log, process);
-		Waits.until("PgBouncer answers on port " + port, TIMEOUT, server::answers);
-		return server;
+		return new PgBouncerServer(pooled, port, DatabaseProcess.start(command(file), "TERM", log, pooled));
 	}
 
 	/**
@@ -83,7 +71,7 @@ public final class PgBouncerServer implements AutoCloseable {
 	 * @return its JDBC URL, without a user
 	 */
 	public String jdbcUrl() {
-		return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(this.port, this.database);
+		return this.jdbcUrl;
 	}
 
 	public int port() {
@@ -95,20 +83,9 @@ public final class PgBouncerServer implements AutoCloseable {
 		this.process.close();
 	}
 
-	private boolean answers() throws IOException {
-		if (!this.process.isAlive()) {
-			throw new IllegalStateException("PgBouncer did not start: " + Files.readString(this.log));
-		}
-		try (Connection connection = PostgresServer.connect(jdbcUrl() + "?connectTimeout=2&socketTimeout=5")) {
-			return connection.isValid(1);
-		}
-		catch (SQLException ex) {
-			return false;
-		}
-	}
-
 	/** PgBouncer refuses to stay root. */
-	private static List<String> command(String program, Path configuration) {
+	private static List<String> command(Path configuration) {
+		String program = program().orElseThrow(() -> new IllegalStateException("No pgbouncer on this machine"));
 		boolean root = "root".equals(System.getProperty("user.name"));
 		return root ? List.of(program, "-u", "nobody", configuration.toString())
 				: List.of(program, configuration.toString());

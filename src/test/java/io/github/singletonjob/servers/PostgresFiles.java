@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -38,9 +39,15 @@ final class PostgresFiles {
 		return instance;
 	}
 
-	/** The start of a command line; Postgres itself refuses to run as root. */
-	List<String> command() {
-		return LinuxUtils.isUnshareAvailable() ? List.of("unshare", "-U", this.program) : List.of(this.program);
+	/** A command line; Postgres itself refuses to run as root. */
+	List<String> command(Path data, int port, Map<String, String> settings) {
+		List<String> command = new ArrayList<>();
+		if (LinuxUtils.isUnshareAvailable()) {
+			command.addAll(List.of("unshare", "-U"));
+		}
+		command.addAll(List.of(this.program, "-D", data.toString(), "-p", Integer.toString(port)));
+		settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
+		return command;
 	}
 
 	void copyTo(Path target) {

@@ -1,7 +1,5 @@
 package io.github.singletonjob.servers;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -9,10 +7,9 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
@@ -32,7 +29,7 @@ public final class PostgresServer implements AutoCloseable {
 
 	private static @Nullable PostgresServer shared;
 
-	private final Map<String, String> settings = new LinkedHashMap<>(
+	private final Map<String, String> settings = new TreeMap<>(
 			Map.of("listen_addresses", "127.0.0.1", "unix_socket_directories", "", "fsync", "on", "synchronous_commit",
 					"on", "max_connections", "200", "timezone", "UTC"));
 
@@ -101,10 +98,8 @@ public final class PostgresServer implements AutoCloseable {
 		if (!Files.exists(this.data)) {
 			PostgresFiles.get().copyTo(this.data);
 		}
-		ProcessBuilder.Redirect output = ProcessBuilder.Redirect.appendTo(this.log.toFile());
-		this.process = OwnedProcess.start(command(), Stop.IMMEDIATE.signal,
-				(builder) -> builder.redirectOutput(output));
-		Waits.until("Postgres answers on port " + this.port, TIMEOUT, this::answers);
+		List<String> command = PostgresFiles.get().command(this.data, this.port, this.settings);
+		this.process = DatabaseProcess.start(command, Stop.IMMEDIATE.signal, this.log, jdbcUrl());
 		return this;
 	}
 
@@ -132,6 +127,7 @@ public final class PostgresServer implements AutoCloseable {
 		OwnedProcess running = running();
 		Signals.freeze(List.of(running.pid())); // starts no more processes
 		Signals.kill(running.family());
+		running.awaitExit(TIMEOUT);
 	}
 
 	/** Stops all processes of the server where they stand; sockets stay open. */
@@ -202,34 +198,6 @@ public final class PostgresServer implements AutoCloseable {
 			throw new IllegalStateException("No Postgres runs on port " + this.port);
 		}
 		return this.process;
-	}
-
-	private List<String> command() {
-		List<String> command = new ArrayList<>(PostgresFiles.get().command());
-		command.addAll(List.of("-D", this.data.toString(), "-p", Integer.toString(this.port)));
-		this.settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
-		return command;
-	}
-
-	private boolean answers() {
-		if (!isRunning()) {
-			throw new IllegalStateException("Postgres did not start: " + output());
-		}
-		try (Connection connection = connect(jdbcUrl() + "?connectTimeout=2&socketTimeout=5")) {
-			return connection.isValid(1);
-		}
-		catch (SQLException ex) {
-			return false;
-		}
-	}
-
-	private String output() {
-		try {
-			return Files.readString(this.log);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 	/** How an orderly stop goes. */

@@ -41,30 +41,32 @@ final class ProcessOutput {
 	/** The first line from an index on that matches, as soon as there is one. */
 	synchronized String await(int from, Predicate<String> wanted, Duration atMost) {
 		long deadline = System.nanoTime() + atMost.toNanos();
-		int next = from;
-		while (true) {
-			Optional<String> found = this.lines.stream().skip(next).filter(wanted).findFirst();
-			if (found.isPresent()) {
-				return found.get();
-			}
-			next = Math.max(from, this.lines.size());
-			awaitMore(deadline);
-		}
-	}
-
-	private void awaitMore(long deadline) {
-		long millis = Duration.ofNanos(deadline - System.nanoTime()).toMillis();
-		if (this.ended || millis <= 0) {
-			throw new IllegalStateException("%s; lines so far:%n%s"
-				.formatted(this.ended ? "The process ended without that line" : "No such line in time", text()));
-		}
 		try {
-			wait(millis);
+			Optional<String> found = find(from, wanted);
+			while (found.isEmpty()) {
+				wait(millisUntil(deadline));
+				found = find(from, wanted);
+			}
+			return found.get();
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException("Interrupted while waiting for a line", ex);
 		}
+	}
+
+	private Optional<String> find(int from, Predicate<String> wanted) {
+		return this.lines.stream().skip(from).filter(wanted).findFirst();
+	}
+
+	/** At least one, since none would be a wait without end. */
+	private long millisUntil(long deadline) {
+		long millis = Duration.ofNanos(deadline - System.nanoTime()).toMillis();
+		if (this.ended || millis <= 0) {
+			throw new IllegalStateException("%s; lines so far:%n%s"
+				.formatted(this.ended ? "The process ended without that line" : "No such line in time", text()));
+		}
+		return millis;
 	}
 
 	private String text() {

@@ -43,8 +43,9 @@ final class ProxyFlow {
 
 	/** Moves what can be moved now. */
 	void pump(long now, long delayNanos) throws IOException {
-		while (wantsToRead() && read(now + delayNanos)) {
-			continue;
+		boolean more = true;
+		while (more && wantsToRead()) {
+			more = read(now + delayNanos);
 		}
 		this.blocked = false;
 		for (Chunk chunk = this.chunks.peek(); isDue(chunk, now) && !this.blocked; chunk = this.chunks.peek()) {

@@ -5,7 +5,6 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A client's connection and the one to the server that belongs to it.
@@ -26,15 +25,14 @@ final class ProxyLink {
 
 	private final ProxyFlow replies;
 
-	ProxyLink(Selector selector, SocketChannel client, int targetPort, AtomicLong toServer, AtomicLong toClient)
-			throws IOException {
+	ProxyLink(Selector selector, SocketChannel client, int targetPort, ProxyTraffic traffic) throws IOException {
 		this.client = prepare(client);
 		this.server = prepare(SocketChannel.open());
 		this.clientKey = this.client.register(selector, 0);
 		this.serverKey = this.server.register(selector, 0);
 		this.targetPort = targetPort;
-		this.requests = new ProxyFlow(this.client, this.server, toServer);
-		this.replies = new ProxyFlow(this.server, this.client, toClient);
+		this.requests = new ProxyFlow(this.client, this.server, traffic.toServer());
+		this.replies = new ProxyFlow(this.server, this.client, traffic.toClients());
 	}
 
 	/**

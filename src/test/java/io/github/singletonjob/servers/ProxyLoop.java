@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
@@ -13,44 +12,36 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-import org.jspecify.annotations.Nullable;
-
 /**
- * The thread of a {@link TcpProxy}. Everything but {@link #call} and the counters happens
- * on it.
+ * The thread of a {@link TcpProxy}. Everything but {@link #call}, {@link #close} and the
+ * numbers happens on it.
  */
 final class ProxyLoop implements Runnable {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+	private static final ProxyState CLOSED = new ProxyState(false, true, true, Duration.ZERO);
 
 	private static final long NANOS_PER_MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
 	/** The step in which the loop waits for less than the selector can measure. */
 	private static final long SHORT_WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
-	private final int port = Ports.free();
-
 	private final int targetPort;
 
 	private final Selector selector;
 
-	private final Thread thread = new Thread(this, "tcp-proxy-" + this.port);
+	private final ProxyListener listener;
+
+	private final Thread thread;
 
 	private final Queue<Runnable> calls = new ConcurrentLinkedQueue<>();
 
 	private final List<ProxyLink> links = new CopyOnWriteArrayList<>();
 
-	private final AtomicInteger connections = new AtomicInteger();
-
-	private final AtomicLong bytesToServer = new AtomicLong();
-
-	private final AtomicLong bytesToClients = new AtomicLong();
-
-	private @Nullable ServerSocketChannel listener;
+	private final ProxyTraffic traffic = new ProxyTraffic();
 
 	private ProxyState state = ProxyState.PASS;
 
@@ -59,13 +50,15 @@ final class ProxyLoop implements Runnable {
 	private ProxyLoop(int targetPort, Selector selector) {
 		this.targetPort = targetPort;
 		this.selector = selector;
+		this.listener = new ProxyListener(selector);
+		this.thread = new Thread(this, "tcp-proxy-" + port());
+		this.thread.setDaemon(true);
 	}
 
 	static ProxyLoop start(int targetPort) {
 		try {
 			ProxyLoop loop = new ProxyLoop(targetPort, Selector.open());
-			loop.listen();
-			loop.thread.setDaemon(true);
+			loop.listener.apply(loop.state);
 			loop.thread.start();
 			return loop;
 		}
@@ -75,23 +68,15 @@ final class ProxyLoop implements Runnable {
 	}
 
 	int port() {
-		return this.port;
-	}
-
-	int connections() {
-		return this.connections.get();
+		return this.listener.port();
 	}
 
 	int openLinks() {
 		return this.links.size();
 	}
 
-	AtomicLong bytesToServer() {
-		return this.bytesToServer;
-	}
-
-	AtomicLong bytesToClients() {
-		return this.bytesToClients;
+	ProxyTraffic traffic() {
+		return this.traffic;
 	}
 
 	/** Has the loop do something and waits until it is done. */
@@ -105,7 +90,8 @@ final class ProxyLoop implements Runnable {
 	void set(ProxyState state) {
 		this.state = state;
 		try {
-			listen();
+			this.listener.apply(state);
+			finishClosing();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -136,7 +122,7 @@ final class ProxyLoop implements Runnable {
 				turn();
 			}
 			resetLinks();
-			set(new ProxyState(false, true, true, Duration.ZERO));
+			set(CLOSED);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -176,23 +162,6 @@ final class ProxyLoop implements Runnable {
 		}
 	}
 
-	/** Opens or closes the listening socket, and hears it unless the network is cut. */
-	private void listen() throws IOException {
-		if (!this.state.accepting() && this.listener != null) {
-			this.listener.close();
-			this.listener = null;
-			finishClosing();
-		}
-		if (this.state.accepting() && this.listener == null) {
-			this.listener = ServerSocketChannel.open().bind(Ports.at(this.port));
-			this.listener.configureBlocking(false);
-			this.listener.register(this.selector, 0);
-		}
-		if (this.listener != null) {
-			this.listener.keyFor(this.selector).interestOps(this.state.isCut() ? 0 : SelectionKey.OP_ACCEPT);
-		}
-	}
-
 	/** A registered channel stays open until the selector has let it go. */
 	private void finishClosing() {
 		try {
@@ -204,13 +173,9 @@ final class ProxyLoop implements Runnable {
 	}
 
 	private void accept() throws IOException {
-		if (this.listener == null || this.state.isCut()) {
-			return;
-		}
 		for (SocketChannel client = this.listener.accept(); client != null; client = this.listener.accept()) {
-			this.connections.incrementAndGet();
-			this.links
-				.add(new ProxyLink(this.selector, client, this.targetPort, this.bytesToServer, this.bytesToClients));
+			this.traffic.countConnection();
+			this.links.add(new ProxyLink(this.selector, client, this.targetPort, this.traffic));
 		}
 	}
 

@@ -6,13 +6,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.singletonjob.servers.PostgresServer.Stop;
 import org.junit.jupiter.api.Test;
@@ -24,12 +19,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * The Postgres servers, the pooler in front of them, and what becomes of them when their
- * JVM is killed.
+ * The Postgres servers and the pooler in front of them.
  */
 class ServersTests {
-
-	private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
 	@Test
 	void commitsAreDurableUnlessATestSaysOtherwise() throws SQLException {
@@ -118,41 +110,6 @@ class ServersTests {
 			assertThat(query(proxy.through(url), "select 1")).isEqualTo("1");
 			assertThat(proxy.connections()).isEqualTo(1);
 		}
-	}
-
-	@Test
-	void killedJvmLeavesNoServersEvenFrozenOnes() {
-		try (JvmProcess jvm = JvmProcess.of(OwnerOfServers.class).start()) {
-			List<Long> pids = pids(jvm);
-			assertThat(pids).hasSizeGreaterThan(8).noneMatch(Signals::isGone);
-			jvm.kill();
-			awaitAllGone(pids);
-		}
-	}
-
-	@Test
-	void whatGuardsDidNotEndGoesWithTheNextStart() {
-		try (JvmProcess jvm = JvmProcess.of(OwnerOfServers.class).start()) {
-			Map<Boolean, List<Long>> pids = pids(jvm).stream()
-				.collect(Collectors.partitioningBy(ServersTests::isPostgres));
-			Signals.kill(pids.get(false));
-			assertThat(pids.get(true)).hasSizeGreaterThan(4).noneMatch(Signals::isGone);
-			Workspace.deleteAbandoned();
-			awaitAllGone(pids.get(true));
-		}
-	}
-
-	/** Those below the JVM come first. */
-	private static List<Long> pids(JvmProcess jvm) {
-		return Stream.of(jvm.awaitLine("^pids ", TIMEOUT).split(" ")).skip(1).map(Long::valueOf).toList();
-	}
-
-	private static boolean isPostgres(long pid) {
-		return ProcessHandle.of(pid).flatMap((process) -> process.info().command()).orElse("").endsWith("/postgres");
-	}
-
-	private static void awaitAllGone(List<Long> pids) {
-		Waits.until("everything has ended " + pids, TIMEOUT, () -> pids.stream().allMatch(Signals::isGone));
 	}
 
 	private static boolean select(Statement statement) {

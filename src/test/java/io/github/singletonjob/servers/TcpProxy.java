@@ -82,7 +82,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * @return open and closed ones
 	 */
 	public int connections() {
-		return this.loop.connections();
+		return this.loop.traffic().connections();
 	}
 
 	public int openConnections() {
@@ -94,7 +94,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * @return over all connections
 	 */
 	public long bytesToServer() {
-		return this.loop.bytesToServer().get();
+		return this.loop.traffic().toServer().get();
 	}
 
 	/**
@@ -102,7 +102,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * @return over all connections
 	 */
 	public long bytesToClients() {
-		return this.loop.bytesToClients().get();
+		return this.loop.traffic().toClients().get();
 	}
 
 	/** Ends all connections with a RST, and the proxy. */

@@ -38,7 +38,7 @@ class JobSettings {
 			return new JobId(this.namespace, name);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidJobException(ex.getMessage(), "Name the job with 1 to 300 characters.");
+			throw new InvalidJobException(String.valueOf(ex.getMessage()), "Name the job with 1 to 300 characters.");
 		}
 	}
 
@@ -81,7 +81,7 @@ class JobSettings {
 			new JobId(namespace, "any");
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidJobException(ex.getMessage(), "Correct singleton-job.namespace.");
+			throw new InvalidJobException(String.valueOf(ex.getMessage()), "Correct singleton-job.namespace.");
 		}
 		return namespace;
 	}

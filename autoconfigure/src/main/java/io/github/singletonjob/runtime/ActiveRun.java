@@ -185,10 +185,10 @@ final class ActiveRun implements LeasedRun {
 			end(new RunEnd(RunOutcome.LOST, "its lease ended unrenewed before the body did"));
 		}
 		boolean interrupted = this.gate.close();
-		this.end.compareAndSet(null, new RunEnd(natural, "it has ended (" + natural + ")"));
+		boolean byItself = this.end.compareAndSet(null, new RunEnd(natural, "it has ended (" + natural + ")"));
 		this.bodyEnded = true;
 		RunEnd ended = Objects.requireNonNull(this.end.get());
-		return new BodyEnd(ended.outcome(), ended.reason(), interrupted);
+		return new BodyEnd(ended, byItself, interrupted);
 	}
 
 	LeaseLostException over(String reason) {
@@ -206,7 +206,7 @@ final class ActiveRun implements LeasedRun {
 	}
 
 	/** How a body ended. */
-	record BodyEnd(RunOutcome outcome, String reason, boolean interruptedByUs) {
+	record BodyEnd(RunEnd run, boolean byItself, boolean interruptedByUs) {
 	}
 
 	/** Is told of a loss once, on the thread that noticed it; must not block. */

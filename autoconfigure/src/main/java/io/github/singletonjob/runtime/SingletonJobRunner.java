@@ -17,6 +17,7 @@ import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.LeasedRun;
 import io.github.singletonjob.runtime.ActiveRun.BodyEnd;
+import io.github.singletonjob.runtime.ActiveRun.RunEnd;
 import io.github.singletonjob.runtime.JobClock.Moment;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -212,12 +213,10 @@ public final class SingletonJobRunner {
 		BodyEnd end = run.endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
 		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
 				&& !end.interruptedByUs();
-		RunOutcome outcome = end.outcome();
-		String reason = end.reason();
-		if (!release(run, thrown) && (outcome == RunOutcome.COMPLETED || outcome == RunOutcome.FAILED)) {
-			outcome = RunOutcome.LOST;
-			reason = "its lease was not its own any more when it was given back";
-			this.keeper.lostAtTheEnd(run, reason);
+		RunEnd outcome = end.run();
+		if (!release(run, thrown) && end.byItself()) {
+			outcome = new RunEnd(RunOutcome.LOST, "its lease was not its own any more when it was given back");
+			this.keeper.lostAtTheEnd(run, outcome.reason());
 		}
 		if (foreignInterrupt) {
 			Thread.currentThread().interrupt();
@@ -225,8 +224,8 @@ public final class SingletonJobRunner {
 		if (thrown instanceof Error error) {
 			throw error;
 		}
-		boolean fine = outcome == RunOutcome.COMPLETED || thrown != null;
-		return new RunResult(outcome, run.token(), fine ? thrown : run.over(reason));
+		boolean said = outcome.outcome() == RunOutcome.COMPLETED || thrown != null;
+		return new RunResult(outcome.outcome(), run.token(), said ? thrown : run.over(outcome.reason()));
 	}
 
 	private boolean release(ActiveRun run, @Nullable Throwable thrown) {
