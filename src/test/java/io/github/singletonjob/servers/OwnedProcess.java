@@ -35,7 +35,16 @@ final class OwnedProcess implements AutoCloseable {
 				cat <&3 >&4
 				cat <&3 >/dev/null
 				alive() { [ -n "$start" ] && [ "$(born)" = "$start" ]; }
-				alive && kill -CONT $$ && kill -s "$signal" $$
+				children() {
+					for file in /proc/[0-9]*/stat; do
+						read -r stat <"$file" && set -- ${stat##*) } || continue
+						pid=${file#/proc/}
+						[ "$2" = $$ ] && echo "${pid%/stat}"
+					done
+				}
+				alive || exit
+				kill -CONT $$ $(children)
+				kill -s "$signal" $$
 				tries=100
 				while alive && [ $tries -gt 0 ]; do
 					tries=$((tries - 1))

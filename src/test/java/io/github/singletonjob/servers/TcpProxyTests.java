@@ -131,8 +131,7 @@ class TcpProxyTests {
 
 	@Test
 	void resetsTheClientWhenNoServerListens() throws IOException {
-		this.server.close();
-		try (ProxyClient client = connect()) {
+		try (TcpProxy toNobody = TcpProxy.to(Ports.free()); ProxyClient client = new ProxyClient(toNobody.port())) {
 			assertThatExceptionOfType(SocketException.class).isThrownBy(() -> client.receive(1));
 		}
 	}

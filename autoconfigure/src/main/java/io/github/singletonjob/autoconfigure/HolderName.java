@@ -6,8 +6,8 @@ import java.net.UnknownHostException;
 import org.springframework.util.StringUtils;
 
 /**
- * Names this instance, for people: the configured name, or host name and process id. Leases
- * never depend on it.
+ * Names this instance, for people: the configured name, or host name and process id.
+ * Leases never depend on it.
  */
 final class HolderName {
 

@@ -42,8 +42,10 @@ class JobDefinitions {
 		String where = method.getDeclaringClass().getName() + "." + method.getName() + "()";
 		String name = resolve(annotation.value(), where);
 		if (!StringUtils.hasText(name)) {
-			throw new InvalidJobException("The job at " + where + " has an empty name"
-					+ (annotation.value().isBlank() ? "." : ": '" + annotation.value() + "' resolved to nothing."),
+			throw new InvalidJobException(
+					"The job at " + where + " has an empty name"
+							+ (annotation.value().isBlank() ? "."
+									: ": '" + annotation.value() + "' resolved to nothing."),
 					"Name it: @SingletonJob(\"billing\").");
 		}
 		JobOptions options = new JobOptions(duration(annotation.ttl(), "ttl", where),
@@ -67,14 +69,22 @@ class JobDefinitions {
 	}
 
 	private String resolve(String text, String where) {
+		String resolved;
 		try {
-			String resolved = this.beanFactory.resolveEmbeddedValue(text);
-			return (resolved != null) ? resolved : "";
+			resolved = this.beanFactory.resolveEmbeddedValue(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidJobException("The annotation of the job at " + where + " has a placeholder in '" + text
-					+ "' that cannot be resolved.", "Define the property, or give it a default: ${name:default}.");
+			throw unresolvable(text, where);
 		}
+		if (resolved != null && resolved.contains("${")) {
+			throw unresolvable(text, where);
+		}
+		return (resolved != null) ? resolved : "";
+	}
+
+	private static InvalidJobException unresolvable(String text, String where) {
+		return new InvalidJobException("The annotation of the job at " + where + " has a placeholder in '" + text
+				+ "' that cannot be resolved.", "Define the property, or give it a default: ${name:default}.");
 	}
 
 }

@@ -24,8 +24,8 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * The runtime of this application, and its life: at a stop, before the scheduler and the
- * clients are stopped, it cancels the runs and waits for them. Renewal is the last to end.
- * If a body does not end in time, its lease is kept until the process is gone.
+ * clients are stopped, it cancels the runs and waits for them. Renewal is the last to
+ * end. If a body does not end in time, its lease is kept until the process is gone.
  */
 class JobEngine implements SmartLifecycle, DisposableBean {
 

@@ -3,7 +3,12 @@ package io.github.singletonjob.autoconfigure;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Optional;
+import java.util.Set;
 
+import io.github.singletonjob.SingletonJob;
+
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -13,6 +18,11 @@ import org.springframework.util.ClassUtils;
 final class JobMethodCheck {
 
 	private JobMethodCheck() {
+	}
+
+	static Set<Method> jobMethods(Class<?> type) {
+		return MethodIntrospector.selectMethods(type,
+				(Method method) -> AnnotatedElementUtils.hasAnnotation(method, SingletonJob.class));
 	}
 
 	static void check(Method method, Class<?> beanClass) {

@@ -51,8 +51,8 @@ class JobSettings {
 					job.autocommit() == Autocommit.ALLOW);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidJobException("Job '" + name + "': " + ex.getMessage(),
-					"Correct singleton-job.jobs." + name + ", the attributes of its annotation, or singleton-job.lease.");
+			throw new InvalidJobException("Job '" + name + "': " + ex.getMessage(), "Correct singleton-job.jobs." + name
+					+ ", the attributes of its annotation, or singleton-job.lease.");
 		}
 	}
 

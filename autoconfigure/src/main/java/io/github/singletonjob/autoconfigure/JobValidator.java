@@ -3,7 +3,6 @@ package io.github.singletonjob.autoconfigure;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 
 import io.github.singletonjob.SingletonJob;
 import org.apache.commons.logging.Log;
@@ -16,8 +15,6 @@ import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.MethodIntrospector;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 
@@ -46,7 +43,7 @@ class JobValidator implements SmartInitializingSingleton {
 		for (String beanName : this.beanFactory.getBeanDefinitionNames()) {
 			Class<?> type = ScopedProxyUtils.isScopedTarget(beanName) ? null : beanClass(beanName);
 			if (type != null && AnnotationUtils.isCandidateClass(type, SingletonJob.class)) {
-				jobMethods(type).forEach((method) -> validate(beanName, type, method, places));
+				JobMethodCheck.jobMethods(type).forEach((method) -> validate(beanName, type, method, places));
 			}
 		}
 		logger.debug("Singleton jobs: " + places.keySet());
@@ -58,10 +55,8 @@ class JobValidator implements SmartInitializingSingleton {
 		String place = job.describeMethod() + " of bean '" + beanName + "'";
 		String other = places.putIfAbsent(job.id().name(), place);
 		if (other != null) {
-			throw new InvalidJobException(
-					"Two jobs have the name '" + job.id().name() + "': " + other + " and " + place
-							+ ". While one runs, the other would be skipped.",
-					"Give each job a name of its own.");
+			throw new InvalidJobException("Two jobs have the name '" + job.id().name() + "': " + other + " and " + place
+					+ ". While one runs, the other would be skipped.", "Give each job a name of its own.");
 		}
 		Object bean = existingSingleton(beanName);
 		if (bean != null) {
@@ -83,8 +78,8 @@ class JobValidator implements SmartInitializingSingleton {
 				}
 			}
 		}
-		throw new InvalidJobException("The job '" + job.id().name() + "' at " + place
-				+ " is not reached by a proxy: it would run unguarded.",
+		throw new InvalidJobException(
+				"The job '" + job.id().name() + "' at " + place + " is not reached by a proxy: it would run unguarded.",
 				"The bean was probably created too early, because a BeanPostProcessor or a BeanFactoryPostProcessor"
 						+ " depends on it: move the job to a bean of its own.");
 	}
@@ -107,11 +102,6 @@ class JobValidator implements SmartInitializingSingleton {
 	private @Nullable Class<?> beanClass(String beanName) {
 		Class<?> type = this.beanFactory.getType(beanName, false);
 		return (type != null) ? ClassUtils.getUserClass(type) : null;
-	}
-
-	private static Set<Method> jobMethods(Class<?> type) {
-		return MethodIntrospector.selectMethods(type,
-				(Method method) -> AnnotatedElementUtils.hasAnnotation(method, SingletonJob.class));
 	}
 
 }

@@ -35,6 +35,11 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
+	static JobMethodValidator singletonJobMethodValidator() {
+		return new JobMethodValidator();
+	}
+
+	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static SingletonJobAdvisor singletonJobAdvisor(BeanFactory beanFactory) {
 		ObjectProvider<JobEngine> engine = beanFactory.getBeanProvider(JobEngine.class);

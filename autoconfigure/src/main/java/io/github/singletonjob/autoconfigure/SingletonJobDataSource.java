@@ -13,8 +13,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
  * connections. Such a bean is not fenced. Without one, the store connects by itself with
  * the application's connection details.
  */
-@Target({ ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE,
-		ElementType.ANNOTATION_TYPE })
+@Target({ ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @Qualifier

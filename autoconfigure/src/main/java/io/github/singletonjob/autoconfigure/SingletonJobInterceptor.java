@@ -35,8 +35,7 @@ class SingletonJobInterceptor implements MethodInterceptor {
 				: invocation.getMethod();
 		JobDefinition job = this.definitions.get().of(method);
 		@Nullable Object[] value = { (method.getReturnType() == Optional.class) ? Optional.empty() : null };
-		RunResult result = this.engine.get()
-			.run(job.id(), job.settings(), (run) -> value[0] = proceed(invocation));
+		RunResult result = this.engine.get().run(job.id(), job.settings(), (run) -> value[0] = proceed(invocation));
 		if (result.failure() != null) {
 			throw result.failure();
 		}

@@ -13,8 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings of singleton jobs.
  *
  * @param store where leases are kept; required unless a LeaseStore bean is defined
- * @param namespace groups the jobs of one application; instances that share jobs share it.
- * Defaults to spring.application.name
+ * @param namespace groups the jobs of one application; instances that share jobs share
+ * it. Defaults to spring.application.name
  * @param holder names this instance, for people; defaults to host name and process id
  * @param lease times of all leases that are not set for one job
  * @param fencing how the guarded database refuses stale holders
@@ -46,8 +46,8 @@ record SingletonJobProperties(@Nullable StoreType store, @Nullable String namesp
 	 * @param dataSource bean name of the guarded DataSource; defaults to the only or the
 	 * primary one
 	 * @param idleInTransactionTimeout how long a transaction of a run may be idle before
-	 * the database ends it, so that a frozen holder does not block its successor; defaults
-	 * to the ttl of the job, 0 switches it off
+	 * the database ends it, so that a frozen holder does not block its successor;
+	 * defaults to the ttl of the job, 0 switches it off
 	 */
 	record Fencing(@DefaultValue("true") boolean enabled, @DefaultValue("false") boolean required,
 			@Nullable String dataSource, @Nullable Duration idleInTransactionTimeout) {
@@ -70,8 +70,8 @@ record SingletonJobProperties(@Nullable StoreType store, @Nullable String namesp
 	 * three tenths of the ttl
 	 * @param maxRun how long a run may last before it is cancelled; no limit by default
 	 * @param onLost how the body is told that its lease is over
-	 * @param autocommit whether statements outside of a transaction are fenced one by one,
-	 * or executed unfenced, as VACUUM needs it
+	 * @param autocommit whether statements outside of a transaction are fenced one by
+	 * one, or executed unfenced, as VACUUM needs it
 	 */
 	record Job(@Nullable Duration ttl, @Nullable Duration renewEvery, @Nullable Duration stopEarly,
 			@Nullable Duration maxRun, @Nullable OnLost onLost, @DefaultValue("fence") Autocommit autocommit) {

@@ -1,0 +1,104 @@
+package io.github.singletonjob.postgres;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job that this instance asks for or holds. Exists from before the request is sent
+ * until the lease is over, so that the instance never asks twice: the advisory locks of
+ * one session stack.
+ */
+final class Claim {
+
+	private final LeaseRequest request;
+
+	private final long lockKey;
+
+	private volatile @Nullable LeaseSession session;
+
+	private volatile @Nullable PostgresGrant grant;
+
+	private final AtomicReference<@Nullable SessionCall<Boolean>> release = new AtomicReference<>();
+
+	private volatile @Nullable SessionCall<Acquisition> acquire;
+
+	Claim(LeaseRequest request) {
+		this.request = request;
+		this.lockKey = LockKey.of(request.job());
+	}
+
+	JobId job() {
+		return this.request.job();
+	}
+
+	String owner() {
+		return this.request.owner();
+	}
+
+	String holder() {
+		return this.request.holder();
+	}
+
+	/** The granted token must be greater than this. */
+	long floor() {
+		return this.request.floor();
+	}
+
+	long lockKey() {
+		return this.lockKey;
+	}
+
+	/** What the calls for this claim are for, as the beginning of an error message. */
+	String purpose() {
+		return "Asking for the lease of job '" + job() + "' in Postgres";
+	}
+
+	void asking(SessionCall<Acquisition> call) {
+		this.acquire = call;
+	}
+
+	/**
+	 * Whether the caller has stopped waiting for the answer. The claim stays entered
+	 * until the session has given up what may have been granted.
+	 */
+	boolean isAbandoned() {
+		SessionCall<Acquisition> call = this.acquire;
+		return call != null && call.isAbandoned();
+	}
+
+	PostgresGrant granted(LeaseSession session, long token) {
+		PostgresGrant granted = new PostgresGrant(job(), owner(), token);
+		this.session = session;
+		this.grant = granted;
+		return granted;
+	}
+
+	/** The session whose advisory lock is the lease; null until granted. */
+	@Nullable LeaseSession session() {
+		return this.session;
+	}
+
+	/** The lease; null until granted. */
+	@Nullable PostgresGrant grant() {
+		return this.grant;
+	}
+
+	boolean isGrantOf(LeaseGrant other) {
+		PostgresGrant granted = this.grant;
+		return granted != null && granted.token() == other.token() && granted.owner().equals(other.owner());
+	}
+
+	/**
+	 * Enters the call that gives the lease back, unless one is on its way.
+	 * @return the earlier call, or null
+	 */
+	@Nullable SessionCall<Boolean> releasing(SessionCall<Boolean> call) {
+		return this.release.compareAndExchange(null, call);
+	}
+
+}

@@ -1,0 +1,253 @@
+package io.github.singletonjob.postgres;
+
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The JDBC side of a lease session. Used by the thread of the session alone, except for
+ * {@link #end()}.
+ */
+final class LeaseConnection {
+
+	private static final Log logger = LogFactory.getLog(LeaseConnection.class);
+
+	private final Connection connection;
+
+	private int backend;
+
+	private LeaseConnection(Connection connection) {
+		this.connection = connection;
+	}
+
+	/**
+	 * Makes a connection a lease session. If that fails, the connection is ended.
+	 * @param connection a connection that nobody else uses
+	 * @param applicationName how the session is called in {@code pg_stat_activity}
+	 * @param times the time-outs
+	 * @return the lease session
+	 * @throws SQLException if the server refuses or does not answer
+	 */
+	static LeaseConnection open(Connection connection, String applicationName, SessionTimes times) throws SQLException {
+		LeaseConnection opened = new LeaseConnection(connection);
+		try {
+			opened.limitWait(times.callTimeout());
+			opened.configure(applicationName, times);
+			return opened;
+		}
+		catch (SQLException | RuntimeException ex) {
+			opened.end();
+			throw ex;
+		}
+	}
+
+	private void configure(String applicationName, SessionTimes times) throws SQLException {
+		this.connection.setAutoCommit(true);
+		String ttl = Long.toString(times.ttlMillis());
+		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.SETTINGS)) {
+			statement.setString(1, applicationName);
+			statement.setString(2, ttl);
+			statement.setString(3, ttl);
+			statement.setString(4, Long.toString(times.statementTimeoutMillis()));
+			statement.setString(5, Long.toString(times.lockTimeoutMillis()));
+			try (ResultSet row = onlyRow(statement)) {
+				this.backend = row.getInt("backend");
+			}
+		}
+		checkClientConnection(times);
+	}
+
+	private void checkClientConnection(SessionTimes times) throws SQLException {
+		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.CONNECTION_CHECK)) {
+			statement.setString(1, Long.toString(times.callTimeout().toMillis()));
+			statement.execute();
+		}
+		catch (SQLException ex) {
+			if (isBroken(ex)) {
+				throw ex;
+			}
+			logger.debug("client_connection_check_interval is not supported by this server", ex);
+		}
+	}
+
+	/**
+	 * Bounds the wait for a reply. A reply that did not come in time leaves the protocol
+	 * in an unknown state and ends the connection, so while there are leases this must
+	 * not be shorter than their time to live.
+	 */
+	void limitWait(Duration time) throws SQLException {
+		this.connection.setNetworkTimeout(Runnable::run, (int) Math.max(1, time.toMillis()));
+	}
+
+	AcquireAnswer acquire(Claim claim) throws SQLException {
+		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.ACQUIRE)) {
+			bind(statement, claim);
+			try (ResultSet row = onlyRow(statement)) {
+				checkBackend(row);
+				return new AcquireAnswer(row.getBoolean("ok"), row.getObject("token", Long.class),
+						row.getString("holder"));
+			}
+		}
+	}
+
+	/** Binds the parameters of {@link LeaseSql#ACQUIRE}. */
+	static void bind(PreparedStatement statement, Claim claim) throws SQLException {
+		statement.setLong(1, claim.lockKey());
+		statement.setString(2, claim.job().namespace());
+		statement.setString(3, claim.job().name());
+		statement.setLong(4, claim.lockKey());
+		statement.setLong(5, claim.floor());
+		statement.setString(6, claim.owner());
+		statement.setString(7, claim.holder());
+		statement.setLong(8, claim.floor());
+		statement.setString(9, claim.job().namespace());
+		statement.setString(10, claim.job().name());
+	}
+
+	/**
+	 * The grants that the rows of these claims stand for, by lock key.
+	 */
+	Map<Long, RowGrant> rows(Collection<Claim> claims) throws SQLException {
+		Array keys = this.connection.createArrayOf("bigint", claims.stream().map(Claim::lockKey).toArray());
+		Map<Long, RowGrant> found = new HashMap<>();
+		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.ROWS)) {
+			statement.setArray(1, keys);
+			try (ResultSet row = onlyRow(statement)) {
+				checkBackend(row);
+				do {
+					found.put(row.getLong("lock_key"), new RowGrant(row.getString("owner"), row.getLong("token")));
+				}
+				while (row.next());
+			}
+		}
+		return found;
+	}
+
+	ReleaseAnswer release(Claim claim, PostgresGrant grant) throws SQLException {
+		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.RELEASE)) {
+			statement.setString(1, grant.job().namespace());
+			statement.setString(2, grant.job().name());
+			statement.setString(3, grant.owner());
+			statement.setLong(4, grant.token());
+			statement.setLong(5, claim.lockKey());
+			try (ResultSet row = onlyRow(statement)) {
+				checkBackend(row);
+				return new ReleaseAnswer(row.getBoolean("cleared"), row.getBoolean("unlocked"));
+			}
+		}
+	}
+
+	/**
+	 * Frees one key, if this session has it. A second failure ends the session, because
+	 * nobody else could get the job while it lives.
+	 * @return whether it had it
+	 */
+	boolean free(long lockKey) throws SQLException {
+		try {
+			return unlockIfHeld(lockKey);
+		}
+		catch (SQLException ex) {
+			if (isBroken(ex)) {
+				throw ex;
+			}
+			return freeOrEnd(lockKey);
+		}
+	}
+
+	private boolean freeOrEnd(long lockKey) throws SQLException {
+		try {
+			return unlockIfHeld(lockKey);
+		}
+		catch (SQLException ex) {
+			throw SqlFailure.notFreed(lockKey, ex);
+		}
+	}
+
+	private boolean unlockIfHeld(long lockKey) throws SQLException {
+		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.UNLOCK_IF_HELD)) {
+			statement.setLong(1, lockKey);
+			statement.setLong(2, lockKey);
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next() && row.getBoolean(1);
+			}
+		}
+	}
+
+	private static ResultSet onlyRow(PreparedStatement statement) throws SQLException {
+		ResultSet rows = statement.executeQuery();
+		rows.next();
+		return rows;
+	}
+
+	private void checkBackend(ResultSet row) throws SQLException {
+		int answering = row.getInt("backend");
+		if (answering != this.backend) {
+			throw SqlFailure.otherBackend(this.backend, answering);
+		}
+	}
+
+	/**
+	 * Whether the session is over after this failure, rather than only a statement.
+	 */
+	boolean isBroken(SQLException failure) throws SQLException {
+		return SqlFailure.endsSession(failure) || this.connection.isClosed();
+	}
+
+	/**
+	 * Ends the session on the server. Aborted and then closed, so that a pool does not
+	 * keep a connection with our settings and locks. May be called from any thread.
+	 */
+	void end() {
+		end(this.connection);
+	}
+
+	static void end(Connection connection) {
+		try {
+			connection.abort(Runnable::run);
+			connection.close();
+		}
+		catch (SQLException ex) {
+			// Nothing is left to be done with it: an aborted connection may complain
+			logger.debug("Closing a lease session was answered with an error", ex);
+		}
+	}
+
+	/**
+	 * An answer to {@link #acquire}.
+	 *
+	 * @param locked whether the advisory lock was taken
+	 * @param token the token, or null if none was minted
+	 * @param holder who has the job, as far as the row tells
+	 */
+	record AcquireAnswer(boolean locked, @Nullable Long token, @Nullable String holder) {
+	}
+
+	/**
+	 * The grant that a row stands for.
+	 *
+	 * @param owner the owner, or null if released
+	 * @param token the token
+	 */
+	record RowGrant(@Nullable String owner, long token) {
+	}
+
+	/**
+	 * An answer to {@link #release}.
+	 *
+	 * @param cleared whether the row still had our owner and token
+	 * @param unlocked whether the session still had the advisory lock
+	 */
+	record ReleaseAnswer(boolean cleared, boolean unlocked) {
+	}
+
+}

@@ -1,0 +1,190 @@
+package io.github.singletonjob.postgres;
+
+import java.sql.SQLException;
+import java.util.Comparator;
+import java.util.concurrent.PriorityBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.singletonjob.lease.LeaseStoreException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session on the server, whose life is that of the leases on it, and the one thread
+ * that talks to it.
+ * <p>
+ * Callers hand their calls to that thread and wait for the answer only as long as their
+ * call may take. So a reply that comes late costs the caller an "unknown" and not the
+ * session; a thread of a job that is interrupted (which closes the socket that a virtual
+ * thread reads from) harms no other job; and a renewal overtakes everything that waits.
+ * <p>
+ * The thread opens the session, serves calls, and ends the session when the connection
+ * breaks, when it is told to, or when it had neither leases nor calls for half of the
+ * time to live. A session that has ended does not come back.
+ */
+final class LeaseSession {
+
+	private static final Log logger = LogFactory.getLog(LeaseSession.class);
+
+	private final PriorityBlockingQueue<Queued> queue = new PriorityBlockingQueue<>(16,
+			Comparator.<Queued, SessionCall.Rank>comparing((queued) -> queued.call().rank())
+				.thenComparingLong(Queued::number));
+
+	private final AtomicLong numbers = new AtomicLong();
+
+	private final SessionOpener opener;
+
+	private final Claims claims;
+
+	private final SessionTimes times;
+
+	private final Thread thread;
+
+	private volatile boolean ended;
+
+	private volatile @Nullable Exception failure;
+
+	private volatile @Nullable LeaseConnection connection;
+
+	LeaseSession(SessionOpener opener, Claims claims, SessionTimes times) {
+		this.opener = opener;
+		this.claims = claims;
+		this.times = times;
+		this.thread = new Thread(this::live, "singleton-job-postgres-" + times.ttlMillis() + "ms");
+		this.thread.setDaemon(true);
+	}
+
+	void start() {
+		this.thread.start();
+	}
+
+	SessionTimes times() {
+		return this.times;
+	}
+
+	boolean isEnded() {
+		return this.ended;
+	}
+
+	/**
+	 * Has a call performed after those of a higher rank, and after earlier ones of its
+	 * own.
+	 */
+	void submit(SessionCall<?> call) {
+		Queued queued = new Queued(call, this.numbers.getAndIncrement());
+		this.queue.add(queued);
+		if (this.ended && this.queue.remove(queued)) {
+			refuse(call);
+		}
+	}
+
+	/** Ends the session, also while its thread waits for a reply. */
+	void end() {
+		this.ended = true;
+		LeaseConnection current = this.connection;
+		if (current != null) {
+			current.end();
+		}
+		// Wakes the thread
+		submit(new SessionCall<>(SessionCall.Rank.RENEW, "Closing the session", (connection) -> true));
+	}
+
+	/**
+	 * Waits for the thread of an ended session.
+	 * @param millis how long, in milliseconds
+	 * @throws InterruptedException if the caller was interrupted
+	 */
+	void awaitEnd(long millis) throws InterruptedException {
+		this.thread.join(Math.max(1, millis));
+	}
+
+	private void live() {
+		try {
+			LeaseConnection opened = this.opener.open(this.times);
+			this.connection = opened;
+			serve(opened);
+		}
+		catch (SQLException ex) {
+			this.failure = new SessionEndedException("The lease session has ended: " + SqlFailure.explain(ex), ex);
+		}
+		catch (LeaseStoreException ex) {
+			this.failure = ex;
+		}
+		catch (RuntimeException ex) {
+			logger.warn("A Postgres lease session has failed unexpectedly; its leases are lost", ex);
+			this.failure = new SessionEndedException("The lease session has failed unexpectedly", ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		finally {
+			finish();
+		}
+	}
+
+	private void serve(LeaseConnection opened) throws SQLException, InterruptedException {
+		while (!this.ended) {
+			Queued next = this.queue.poll(this.times.unusedMillis(), TimeUnit.MILLISECONDS);
+			if (next != null) {
+				perform(next.call(), opened);
+			}
+			else if (!this.claims.anyHeldOn(this)) {
+				return;
+			}
+		}
+	}
+
+	private void perform(SessionCall<?> call, LeaseConnection opened) throws SQLException {
+		boolean leased = this.claims.anyHeldOn(this);
+		try {
+			opened.limitWait(leased ? this.times.ttl() : this.times.callTimeout());
+			call.perform(opened);
+		}
+		catch (SQLException ex) {
+			if (opened.isBroken(ex)) {
+				answerLater(call);
+				throw ex;
+			}
+			call.fail(ex);
+		}
+		catch (RuntimeException ex) {
+			answerLater(call);
+			throw ex;
+		}
+	}
+
+	/** The answer is due when the leases of this session are known to be gone. */
+	private void answerLater(SessionCall<?> call) {
+		this.queue.add(new Queued(call, -1));
+	}
+
+	private void finish() {
+		this.ended = true;
+		LeaseConnection current = this.connection;
+		if (current != null) {
+			current.end();
+		}
+		this.claims.dropHeldOn(this);
+		this.opener.ended(this);
+		for (Queued queued = this.queue.poll(); queued != null; queued = this.queue.poll()) {
+			refuse(queued.call());
+		}
+	}
+
+	private void refuse(SessionCall<?> call) {
+		Exception cause = this.failure;
+		call.fail((cause != null) ? cause : new SessionEndedException("The lease session is closed", null));
+	}
+
+	/**
+	 * A call in the queue.
+	 *
+	 * @param call the call
+	 * @param number its place among calls of the same rank
+	 */
+	private record Queued(SessionCall<?> call, long number) {
+	}
+
+}

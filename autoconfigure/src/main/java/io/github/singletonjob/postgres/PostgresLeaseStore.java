@@ -1,0 +1,200 @@
+package io.github.singletonjob.postgres;
+
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.Renewal;
+
+/**
+ * Leases in Postgres 14 or newer.
+ * <ol>
+ * <li>A lease is an advisory lock of a dedicated session whose
+ * {@code idle_session_timeout} is the time to live: if the holder dies, the server sees
+ * the connection end; if the holder is silent, the server ends the session. Either way
+ * the lock is free, without a clock being compared.</li>
+ * <li>The statement that takes the lock increments the job's row in
+ * {@code singleton_job_lease}, which becomes the token: durable before the grant is
+ * known, and only if the lock was had. A contended attempt writes nothing.</li>
+ * <li>A renewal is one query on that session for all of its leases. It answers that the
+ * session is still the one it was, and which rows still have our owner and token: an
+ * operator takes a job away by clearing its row.</li>
+ * <li>A release marks the row and frees the lock, in one statement.</li>
+ * </ol>
+ * There is one session for each time to live that is in use; it is closed when it was not
+ * needed for half of that time. A lost session loses its leases, and the next attempt
+ * opens another.
+ */
+public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
+
+	private final Claims claims = new Claims();
+
+	private final PostgresProbe probe;
+
+	private final Sessions sessions;
+
+	/**
+	 * Creates a store; nothing is opened before the first call.
+	 * @param source where its connections come from
+	 * @param applicationName how its sessions are called in {@code pg_stat_activity}
+	 */
+	public PostgresLeaseStore(SessionSource source, String applicationName) {
+		this.probe = new PostgresProbe(source);
+		this.sessions = new Sessions(source, applicationName, this.probe, this.claims);
+	}
+
+	/**
+	 * Finds out whether leases can be kept in this database. Done before the first grant,
+	 * unless it was done before. Takes some round trips on two connections of its own.
+	 * @throws UnusableStoreException if the database answers that they cannot
+	 * @throws LeaseStoreException if it does not answer
+	 */
+	public void probe() {
+		this.probe.ensurePassed();
+	}
+
+	@Override
+	public Acquisition tryAcquire(LeaseRequest request) {
+		Claim claim = new Claim(request);
+		Claim other = this.claims.enter(claim);
+		if (other != null && isGranted(other, request)) {
+			PostgresGrant grant = other.grant();
+			if (grant != null && renew(List.of(grant)).get(0) == Renewal.EXTENDED) {
+				return new Acquisition.Acquired(grant);
+			}
+			other = this.claims.enter(claim);
+		}
+		return (other != null) ? inTheWay(other, request) : acquire(claim, request);
+	}
+
+	private static boolean isGranted(Claim claim, LeaseRequest request) {
+		return claim.grant() != null && claim.owner().equals(request.owner());
+	}
+
+	private static Acquisition inTheWay(Claim other, LeaseRequest request) {
+		if (other.isAbandoned() || other.owner().equals(request.owner())) {
+			throw new LeaseStoreException("An earlier request of this instance for the lease of job '" + request.job()
+					+ "' has not been answered by Postgres yet", null);
+		}
+		return new Acquisition.Held(other.holder());
+	}
+
+	private Acquisition acquire(Claim claim, LeaseRequest request) {
+		long deadline = SessionCall.deadlineIn(request.callTimeout());
+		try {
+			return acquire(claim, SessionTimes.of(request), deadline);
+		}
+		catch (SessionEndedException ended) {
+			// Its end was noticed only now; another one in the same attempt is an outage
+			try {
+				return acquire(claim, SessionTimes.of(request), deadline);
+			}
+			catch (SessionEndedException ex) {
+				this.claims.drop(claim);
+				throw new LeaseStoreException(claim.purpose() + " failed: " + ex.getMessage(), ex);
+			}
+		}
+	}
+
+	private Acquisition acquire(Claim claim, SessionTimes times, long deadline) throws SessionEndedException {
+		try {
+			LeaseSession session = this.sessions.current(times);
+			SessionCall<Acquisition> call = new SessionCall<>(SessionCall.Rank.ACQUIRE, claim.purpose(),
+					new AcquireWork(claim, session, this.claims));
+			claim.asking(call);
+			session.submit(call);
+			Acquisition answer = call.await(deadline);
+			if (claim.grant() == null) {
+				this.claims.drop(claim);
+			}
+			return answer;
+		}
+		catch (SQLException ex) {
+			this.claims.drop(claim);
+			throw SqlFailure.unknown(claim.purpose(), ex);
+		}
+		catch (LeaseStoreException ex) {
+			if (!claim.isAbandoned()) {
+				this.claims.drop(claim);
+			}
+			throw ex;
+		}
+	}
+
+	@Override
+	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+		Map<LeaseSession, List<Claim>> bySession = new HashMap<>();
+		for (LeaseGrant grant : grants) {
+			Claim claim = this.claims.of(grant);
+			LeaseSession session = (claim != null) ? claim.session() : null;
+			if (claim != null && session != null) {
+				bySession.computeIfAbsent(session, (key) -> new ArrayList<>()).add(claim);
+			}
+		}
+		Map<Claim, Renewal> answers = new HashMap<>();
+		bySession.forEach((session, claimed) -> answers.putAll(renew(session, claimed)));
+		List<Renewal> renewals = new ArrayList<>();
+		for (LeaseGrant grant : grants) {
+			Claim claim = this.claims.of(grant);
+			renewals.add((claim != null) ? answers.getOrDefault(claim, Renewal.GONE) : Renewal.GONE);
+		}
+		return renewals;
+	}
+
+	private Map<Claim, Renewal> renew(LeaseSession session, List<Claim> claimed) {
+		SessionCall<Map<Claim, Renewal>> call = new SessionCall<>(SessionCall.Rank.RENEW,
+				"Renewing " + claimed.size() + " lease(s) in Postgres", new RenewWork(claimed, this.claims));
+		session.submit(call);
+		try {
+			return call.await(SessionCall.deadlineIn(session.times().callTimeout()));
+		}
+		catch (SessionEndedException ex) {
+			return Map.of();
+		}
+		catch (SQLException ex) {
+			throw SqlFailure.unknown(call.purpose(), ex);
+		}
+	}
+
+	@Override
+	public boolean release(LeaseGrant grant) {
+		Claim claim = this.claims.of(grant);
+		LeaseSession session = (claim != null) ? claim.session() : null;
+		if (claim == null || session == null) {
+			return false;
+		}
+		SessionCall<Boolean> call = new SessionCall<>(SessionCall.Rank.RELEASE,
+				"Giving back the lease of job '" + grant.job() + "'", new ReleaseWork(claim, this.claims));
+		SessionCall<Boolean> earlier = claim.releasing(call);
+		if (earlier == null) {
+			session.submit(call);
+		}
+		return await((earlier != null) ? earlier : call, session.times());
+	}
+
+	private static boolean await(SessionCall<Boolean> release, SessionTimes times) {
+		try {
+			return release.awaitUninterruptibly(SessionCall.deadlineIn(times.callTimeout()));
+		}
+		catch (SessionEndedException ex) {
+			return false;
+		}
+		catch (SQLException ex) {
+			throw SqlFailure.unknown(release.purpose(), ex);
+		}
+	}
+
+	/** Ends all sessions, and with them, on the server, all leases. */
+	@Override
+	public void close() {
+		this.sessions.close();
+	}
+
+}

@@ -1,0 +1,119 @@
+package io.github.singletonjob.postgres;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import io.github.singletonjob.lease.LeaseStoreException;
+
+/**
+ * Creates the table of the Postgres store where it is missing. Instances that start at
+ * the same time take turns, because {@code create table if not exists} fails when two do
+ * it at once.
+ */
+public final class PostgresSchema {
+
+	private static final String SCRIPT = "schema.sql";
+
+	/** Bounds of this transaction alone, in milliseconds. */
+	private static final String LIMITS = """
+			select set_config('lock_timeout', '10000', true), set_config('statement_timeout', '10000', true)""";
+
+	/** The key is an arbitrary number, the same in every instance. */
+	private static final String TAKE_TURNS = "select pg_advisory_xact_lock(7261534012984417613)";
+
+	private static final String IS_MISSING = "select to_regclass('" + LeaseSql.TABLE + "') is null";
+
+	private final SessionSource source;
+
+	/**
+	 * Creates the initializer; nothing is opened yet.
+	 * @param source where its connection comes from
+	 */
+	public PostgresSchema(SessionSource source) {
+		this.source = source;
+	}
+
+	/**
+	 * Creates the table if it is missing.
+	 * @throws UnusableStoreException if the user may not create it; the action has the
+	 * SQL
+	 * @throws LeaseStoreException if the database does not answer
+	 */
+	public void initialize() {
+		try (Connection connection = open()) {
+			connection.setAutoCommit(false);
+			try (Statement statement = connection.createStatement()) {
+				createIfMissing(statement);
+				connection.commit();
+			}
+			finally {
+				connection.rollback();
+				connection.setAutoCommit(true);
+			}
+		}
+		catch (SQLException ex) {
+			throw notCreated(ex);
+		}
+	}
+
+	private Connection open() {
+		try {
+			return this.source.open();
+		}
+		catch (SQLException ex) {
+			throw SqlFailure.opening(ex);
+		}
+	}
+
+	private static void createIfMissing(Statement statement) throws SQLException {
+		statement.execute(LIMITS);
+		statement.execute(TAKE_TURNS);
+		if (isMissing(statement)) {
+			statement.execute(script());
+		}
+	}
+
+	private static boolean isMissing(Statement statement) throws SQLException {
+		try (ResultSet row = statement.executeQuery(IS_MISSING)) {
+			return row.next() && row.getBoolean(1);
+		}
+	}
+
+	private static LeaseStoreException notCreated(SQLException failure) {
+		return switch (SqlFailure.state(failure)) {
+			case SqlFailure.NOT_PERMITTED, "3F000",
+					"25006" ->
+				new UnusableStoreException(
+						"The table " + LeaseSql.TABLE + " is missing and could not be created (" + failure.getMessage()
+								+ ")",
+						"Have an administrator execute, in a schema that the store's user finds:\n\n" + script()
+								+ "\n\n" + SqlFailure.GRANT_HINT,
+						failure);
+			default -> new LeaseStoreException(
+					"The table " + LeaseSql.TABLE + " could not be created: " + SqlFailure.explain(failure), failure);
+		};
+	}
+
+	/**
+	 * The SQL that creates the table.
+	 * @return one statement
+	 */
+	public static String script() {
+		try (InputStream script = PostgresSchema.class.getResourceAsStream(SCRIPT)) {
+			if (script == null) {
+				throw new IllegalStateException("The resource " + SCRIPT + " is missing from the jar of the library");
+			}
+			return new String(script.readAllBytes(), StandardCharsets.UTF_8).strip();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

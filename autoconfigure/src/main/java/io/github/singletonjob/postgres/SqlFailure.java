@@ -1,0 +1,101 @@
+package io.github.singletonjob.postgres;
+
+import java.sql.SQLException;
+
+import io.github.singletonjob.lease.LeaseStoreException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the server's errors mean for a lease, and what to do about them.
+ */
+final class SqlFailure {
+
+	static final String CONNECTION_FAILURE = "08006";
+
+	static final String PROTOCOL_VIOLATION = "08P01";
+
+	static final String UNDEFINED_TABLE = "42P01";
+
+	static final String NOT_PERMITTED = "42501";
+
+	static final String CREATE_TABLE_HINT = "Create it: set singleton-job.jdbc.initialize-schema=always, or have"
+			+ " somebody with the right to do so execute io/github/singletonjob/postgres/schema.sql (in the jar) in"
+			+ " the schema that the store's user finds first";
+
+	static final String GRANT_HINT = "Have an administrator execute: GRANT SELECT, INSERT, UPDATE ON " + LeaseSql.TABLE
+			+ " TO the store's user";
+
+	private static final String WHO_BLOCKS = "select a.pid, a.application_name, a.state, a.xact_start, a.query"
+			+ " from pg_locks l join pg_stat_activity a using (pid) where l.relation = '" + LeaseSql.TABLE
+			+ "'::regclass";
+
+	private SqlFailure() {
+	}
+
+	/**
+	 * Whether the session is over: a broken connection (class 08), one ended by the
+	 * server (57P01 to 57P05) or by its idle-in-transaction time-out (25P03).
+	 */
+	static boolean endsSession(SQLException failure) {
+		String state = state(failure);
+		return state.startsWith("08") || state.startsWith("57P") || state.equals("25P03");
+	}
+
+	static boolean is(SQLException failure, String state) {
+		return state(failure).equals(state);
+	}
+
+	static String state(SQLException failure) {
+		@Nullable String state = failure.getSQLState();
+		return (state != null) ? state : "";
+	}
+
+	static SQLException otherBackend(int expected, int answering) {
+		return new SQLException("The lease session was opened on backend " + expected + ", and backend " + answering
+				+ " answers: a connection pooler or a fail-over has changed the session, and the leases on it are lost."
+				+ " A pooler must keep one session for each connection", CONNECTION_FAILURE);
+	}
+
+	static SQLException notFreed(long lockKey, SQLException cause) {
+		return new SQLException("The advisory lock " + lockKey + " could not be given back, so its session is ended,"
+				+ " with all leases on it", CONNECTION_FAILURE, cause);
+	}
+
+	/**
+	 * What it means that no session could be opened.
+	 */
+	static LeaseStoreException opening(SQLException failure) {
+		String message = failure.getMessage();
+		if (is(failure, PROTOCOL_VIOLATION) && message != null && message.contains("startup parameter")) {
+			return new UnusableStoreException(
+					"A connection pooler in front of Postgres refuses the lease session (" + message + ")",
+					"Give the store a connection straight to Postgres (a DataSource bean qualified"
+							+ " @SingletonJobDataSource), or, if the pooler keeps one session for each connection"
+							+ " (pool_mode = session), have it ignore that parameter (ignore_startup_parameters)",
+					failure);
+		}
+		return new LeaseStoreException(
+				"No lease session could be opened on Postgres: " + message + " (SQL state " + state(failure) + ")",
+				failure);
+	}
+
+	static LeaseStoreException unknown(String purpose, SQLException failure) {
+		return new LeaseStoreException(purpose + " failed: " + explain(failure), failure);
+	}
+
+	/** What went wrong and what to do, without a final full stop. */
+	static String explain(SQLException failure) {
+		return switch (state(failure)) {
+			case UNDEFINED_TABLE ->
+				"the table " + LeaseSql.TABLE + " does not exist. " + CREATE_TABLE_HINT + ". The next attempt finds it";
+			case NOT_PERMITTED -> "the store's user lacks a right (" + failure.getMessage() + "). " + GRANT_HINT;
+			case "55P03" -> "another session has locked its row or the table " + LeaseSql.TABLE
+					+ ", and did not let go in time. To see who: " + WHO_BLOCKS;
+			case "57014" -> "the statement was cancelled or ran into the time-out. If the server is not overloaded,"
+					+ " see who is in the way: " + WHO_BLOCKS;
+			case "25006" -> "the server is read-only, probably a stand-by. The store needs the primary";
+			default -> failure.getMessage() + " (SQL state " + state(failure) + ")";
+		};
+	}
+
+}

@@ -1,0 +1,11 @@
+create table if not exists singleton_job_lease (
+	namespace text not null,
+	name text not null,
+	lock_key bigint not null unique,
+	token bigint not null,
+	owner text,
+	holder text,
+	granted_at timestamptz,
+	released_at timestamptz,
+	primary key (namespace, name)
+)

@@ -1,0 +1,286 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.util.function.Consumer;
+
+import io.github.singletonjob.SingletonJob;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindException;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What cannot work fails the start and says the next step.
+ */
+class BadInputTests {
+
+	private final ApplicationContextRunner empty = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(SingletonJobAutoConfiguration.class, AopAutoConfiguration.class));
+
+	private final ApplicationContextRunner runner = this.empty.withPropertyValues("singleton-job.store=in-memory",
+			"singleton-job.namespace=shop");
+
+	@Test
+	void noStore() {
+		fails(this.empty.withPropertyValues("singleton-job.namespace=shop"), "no store", "Set singleton-job.store to");
+	}
+
+	@Test
+	void anUnknownStore() {
+		this.empty.withPropertyValues("singleton-job.namespace=shop", "singleton-job.store=oracle")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("No enum constant")
+				.hasMessageContaining("oracle"));
+		this.empty.withPropertyValues("singleton-job.namespace=shop", "singleton-job.store=oracle")
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasStackTraceContaining(ConfigurationPropertiesBindException.class.getName()));
+	}
+
+	@Test
+	void noNamespace() {
+		fails(this.empty.withPropertyValues("singleton-job.store=in-memory"), "no namespace",
+				"singleton-job.namespace or spring.application.name");
+	}
+
+	@Test
+	void twoJobsOfOneName() {
+		fails(with(Twice.class), "Two jobs have the name 'billing'", "name of its own");
+	}
+
+	@Test
+	void anEmptyName() {
+		fails(with(Empty.class), "empty name", "Name it");
+		fails(with(EmptyPlaceholder.class), "resolved to nothing", "Name it");
+		fails(with(Unresolvable.class), "cannot be resolved", "${name:default}");
+	}
+
+	@Test
+	void aNameOf301Characters() {
+		fails(with(LongName.class).withPropertyValues("long.name=" + "x".repeat(301)), "301 characters",
+				"1 to 300 characters");
+	}
+
+	@Test
+	void namesWithAnythingInThemAreFine() {
+		for (String name : new String[] { "o'reilly \"quoted\"", "a:b::c", "{curly} #{'", "ünïcödé 請求書 🧾",
+				"x".repeat(300) }) {
+			with(Named.class).withPropertyValues("long.name=" + name).run((context) -> {
+				assertThat(context).hasNotFailed();
+				context.getBean(Named.class).run();
+			});
+		}
+	}
+
+	@Test
+	void aTtlBelowTwoSeconds() {
+		fails(this.runner.withPropertyValues("singleton-job.jobs.billing.ttl=1s").withUserConfiguration(Good.class),
+				"ttl 1s is too short: it must be at least 2s", "singleton-job.jobs.billing");
+		fails(with(ShortTtl.class), "ttl 1999ms is too short", "singleton-job.lease");
+	}
+
+	@Test
+	void timesThatDoNotFit() {
+		fails(this.runner.withPropertyValues("singleton-job.lease.renew-every=8s").withUserConfiguration(Good.class),
+				"do not fit together", "singleton-job.lease");
+		fails(this.runner.withPropertyValues("singleton-job.lease.stop-early=0s").withUserConfiguration(Good.class),
+				"stop-early 0s is too short", "singleton-job.lease");
+		fails(with(BadDuration.class), "'soon'", "30s, 5m or PT30S");
+	}
+
+	@Test
+	void aBadSettingOfAJobThatDoesNotExistYetIsFoundToo() {
+		fails(this.runner.withPropertyValues("singleton-job.jobs.later.max-run=0s"), "max-run",
+				"singleton-job.jobs.later");
+	}
+
+	@Test
+	void methodsThatNoProxyCanIntercept() {
+		fails(with(FinalMethod.class), "is final", "kotlin-spring");
+		fails(with(PrivateMethod.class), "is private", "Remove 'private'");
+		fails(with(StaticMethod.class), "is static", "Remove 'static'");
+		fails(with(FinalClass.class), "final class", "Make the class open");
+	}
+
+	@Test
+	void aReturnTypeThatCannotSaySkipped() {
+		fails(with(ReturnsInt.class), "returns int", "java.util.Optional");
+		fails(with(ReturnsString.class), "returns java.lang.String", "java.util.Optional");
+	}
+
+	@Test
+	void aJobThatNoProxyReaches() {
+		fails(with(EarlyJob.class), "is not reached by a proxy", "bean of its own");
+	}
+
+	private ApplicationContextRunner with(Class<?> configuration) {
+		return this.runner.withUserConfiguration(configuration);
+	}
+
+	private static void fails(ApplicationContextRunner runner, String description, String action) {
+		runner.run((context) -> {
+			assertThat(context).hasFailed();
+			FailureAnalysis analysis = analyze(context.getStartupFailure());
+			assertThat(analysis.getDescription()).contains(description);
+			assertThat(analysis.getAction()).contains(action);
+		});
+	}
+
+	private static FailureAnalysis analyze(Throwable failure) {
+		for (FailureAnalyzer analyzer : new FailureAnalyzer[] { new InvalidJobFailureAnalyzer(),
+				new NoLeaseStoreFailureAnalyzer() }) {
+			FailureAnalysis analysis = analyzer.analyze(failure);
+			if (analysis != null) {
+				return analysis;
+			}
+		}
+		throw new AssertionError("No analyzer for it", failure);
+	}
+
+	static class Good {
+
+		@SingletonJob("billing")
+		public void run() {
+		}
+
+	}
+
+	static class Twice {
+
+		@SingletonJob("billing")
+		public void one() {
+		}
+
+		@SingletonJob("${b:billing}")
+		public void two() {
+		}
+
+	}
+
+	static class Empty {
+
+		@SingletonJob(" ")
+		public void run() {
+		}
+
+	}
+
+	static class EmptyPlaceholder {
+
+		@SingletonJob("${nothing:}")
+		public void run() {
+		}
+
+	}
+
+	static class Unresolvable {
+
+		@SingletonJob("${nothing}")
+		public void run() {
+		}
+
+	}
+
+	static class LongName {
+
+		@SingletonJob("${long.name}")
+		public void run() {
+		}
+
+	}
+
+	static class Named extends LongName {
+
+	}
+
+	static class ShortTtl {
+
+		@SingletonJob(value = "billing", ttl = "1999ms")
+		public void run() {
+		}
+
+	}
+
+	static class BadDuration {
+
+		@SingletonJob(value = "billing", maxRun = "soon")
+		public void run() {
+		}
+
+	}
+
+	static class FinalMethod {
+
+		@SingletonJob("billing")
+		public final void run() {
+		}
+
+	}
+
+	static class PrivateMethod {
+
+		Consumer<String> user = (text) -> run();
+
+		@SingletonJob("billing")
+		private void run() {
+		}
+
+	}
+
+	static class StaticMethod {
+
+		@SingletonJob("billing")
+		static void run() {
+		}
+
+	}
+
+	static final class FinalClass {
+
+		@SingletonJob("billing")
+		void run() {
+		}
+
+	}
+
+	static class ReturnsInt {
+
+		@SingletonJob("billing")
+		public int run() {
+			return 1;
+		}
+
+	}
+
+	static class ReturnsString {
+
+		@SingletonJob("billing")
+		public String run() {
+			return "";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class EarlyJob {
+
+		@Bean
+		static Good early() {
+			return new Good();
+		}
+
+		@Bean
+		static org.springframework.beans.factory.config.BeanFactoryPostProcessor earlyBird() {
+			return (beanFactory) -> beanFactory.getBean(Good.class);
+		}
+
+	}
+
+}
