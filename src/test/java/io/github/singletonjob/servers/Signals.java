@@ -3,7 +3,6 @@ package io.github.singletonjob.servers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,25 +65,35 @@ final class Signals {
 		Waits.until("killed " + pids, TIMEOUT, () -> pids.stream().allMatch(Signals::isGone));
 	}
 
-	/** Whether there is no such process any more, or nobody has fetched its exit code. */
+	/**
+	 * Whether there is no such process any more, or only its exit code waits to be
+	 * fetched. While other threads still end it has its files and locks.
+	 */
 	static boolean isGone(long pid) {
-		return "Z-".contains(state(pid));
+		List<String> status = status(pid);
+		return status.isEmpty() || (field(status, "State").startsWith("Z") && "1".equals(field(status, "Threads")));
 	}
 
 	private static String state(long pid) {
+		List<String> status = status(pid);
+		return status.isEmpty() ? "-" : field(status, "State").substring(0, 1);
+	}
+
+	private static String field(List<String> status, String name) {
+		return status.stream()
+			.filter((line) -> line.startsWith(name + ":"))
+			.map((line) -> line.substring(name.length() + 1).strip())
+			.findFirst()
+			.orElseThrow();
+	}
+
+	/** No lines if there is no such process. */
+	private static List<String> status(long pid) {
 		try {
-			return Files.readAllLines(Path.of("/proc", Long.toString(pid), "status"))
-				.stream()
-				.filter((line) -> line.startsWith("State:"))
-				.map((line) -> line.substring("State:".length()).strip().substring(0, 1))
-				.findFirst()
-				.orElse("-");
-		}
-		catch (NoSuchFileException ex) {
-			return "-";
+			return Files.readAllLines(Path.of("/proc", Long.toString(pid), "status"));
 		}
 		catch (IOException ex) {
-			return "-"; // the process ended while its file was read
+			return List.of(); // also if it ended while its file was read
 		}
 	}
 

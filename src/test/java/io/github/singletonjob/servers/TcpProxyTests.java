@@ -57,14 +57,7 @@ class TcpProxyTests {
 
 	@Test
 	void hangHoldsBothWaysAndDeliversLater() throws IOException {
-		try (ProxyClient client = connectAndUse()) {
-			this.proxy.hang();
-			client.send("a");
-			assertThat(client.hearsNothing()).isTrue();
-			assertThat(this.proxy.bytesToServer()).isEqualTo(1);
-			this.proxy.pass();
-			assertThat(client.receive(2)).isEqualTo("aa");
-		}
+		assertHeldUntilPassing(this.proxy::hang, 1, 2);
 	}
 
 	@Test
@@ -81,27 +74,12 @@ class TcpProxyTests {
 
 	@Test
 	void hangRepliesLetsTheRequestArrive() throws IOException {
-		try (ProxyClient client = connectAndUse()) {
-			this.proxy.hangReplies();
-			client.send("a");
-			assertThat(client.hearsNothing()).isTrue();
-			assertThat(this.proxy.bytesToServer()).isEqualTo(2);
-			assertThat(this.proxy.bytesToClients()).isEqualTo(2);
-			this.proxy.pass();
-			assertThat(client.receive(2)).isEqualTo("aa");
-		}
+		assertHeldUntilPassing(this.proxy::hangReplies, 2, 2);
 	}
 
 	@Test
 	void hangRequestsHoldsThem() throws IOException {
-		try (ProxyClient client = connectAndUse()) {
-			this.proxy.hangRequests();
-			client.send("a");
-			assertThat(client.hearsNothing()).isTrue();
-			assertThat(this.proxy.bytesToServer()).isEqualTo(1);
-			this.proxy.pass();
-			assertThat(client.receive(2)).isEqualTo("aa");
-		}
+		assertHeldUntilPassing(this.proxy::hangRequests, 1, 2);
 	}
 
 	@Test
@@ -160,6 +138,18 @@ class TcpProxyTests {
 			CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> client.send("x".repeat(size)));
 			assertThat(client.receive(2 * size)).hasSize(2 * size);
 			assertThat(sent).succeedsWithin(Duration.ofSeconds(5));
+		}
+	}
+
+	private void assertHeldUntilPassing(Runnable fault, long bytesToServer, long bytesToClients) throws IOException {
+		try (ProxyClient client = connectAndUse()) {
+			fault.run();
+			client.send("a");
+			assertThat(client.hearsNothing()).isTrue();
+			assertThat(this.proxy.bytesToServer()).isEqualTo(bytesToServer);
+			assertThat(this.proxy.bytesToClients()).isEqualTo(bytesToClients);
+			this.proxy.pass();
+			assertThat(client.receive(2)).isEqualTo("aa");
 		}
 	}
 

@@ -21,7 +21,7 @@ class InMemoryStoreConfiguration {
 		LogFactory.getLog(InMemoryStoreConfiguration.class)
 			.warn("Singleton jobs keep their leases in memory: other instances run the same jobs at the same time."
 					+ " For tests and a laptop only");
-		return new InMemoryLeaseStore(System::nanoTime);
+		return new InMemoryLeaseStore();
 	}
 
 }

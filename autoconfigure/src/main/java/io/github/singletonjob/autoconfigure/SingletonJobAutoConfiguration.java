@@ -63,6 +63,12 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
+	FencingReport singletonJobFencingReport(ConfigurableListableBeanFactory beanFactory, Environment environment,
+			SingletonJobProperties properties) {
+		return new FencingReport(beanFactory, environment, properties);
+	}
+
+	@Bean
 	JobEngine singletonJobEngine(SingletonJobProperties properties, ObjectProvider<LeaseStore> stores,
 			ObjectProvider<Fence> fences, ApplicationEventPublisher events) {
 		LeaseStore store = stores.getIfAvailable(() -> {

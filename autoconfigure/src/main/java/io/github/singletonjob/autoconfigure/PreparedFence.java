@@ -1,0 +1,36 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.LeaseGrant;
+
+import org.springframework.beans.factory.InitializingBean;
+
+/**
+ * A fence whose database is prepared at start or, if it did not answer then, before it is
+ * raised for the first time.
+ */
+class PreparedFence implements Fence, InitializingBean {
+
+	private final Fence fence;
+
+	private final Preparation preparation;
+
+	PreparedFence(Fence fence, Preparation preparation) {
+		this.fence = fence;
+		this.preparation = preparation;
+	}
+
+	@Override
+	public void afterPropertiesSet() {
+		this.preparation.atStart();
+	}
+
+	@Override
+	public FenceAnswer raise(LeaseGrant grant, String holder, Duration timeout) {
+		this.preparation.ensureDone();
+		return this.fence.raise(grant, holder, timeout);
+	}
+
+}

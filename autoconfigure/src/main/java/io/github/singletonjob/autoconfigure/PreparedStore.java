@@ -1,0 +1,56 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.util.List;
+
+import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.Renewal;
+
+import org.springframework.beans.factory.InitializingBean;
+
+/**
+ * A store whose database is prepared at start or, if it did not answer then, before the
+ * first grant.
+ */
+class PreparedStore implements LeaseStore, InitializingBean, AutoCloseable {
+
+	private final LeaseStore store;
+
+	private final Preparation preparation;
+
+	PreparedStore(LeaseStore store, Preparation preparation) {
+		this.store = store;
+		this.preparation = preparation;
+	}
+
+	@Override
+	public void afterPropertiesSet() {
+		this.preparation.atStart();
+	}
+
+	@Override
+	public Acquisition tryAcquire(LeaseRequest request) {
+		this.preparation.ensureDone();
+		return this.store.tryAcquire(request);
+	}
+
+	@Override
+	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+		return this.store.renew(grants);
+	}
+
+	@Override
+	public boolean release(LeaseGrant grant) {
+		return this.store.release(grant);
+	}
+
+	@Override
+	public void close() throws Exception {
+		if (this.store instanceof AutoCloseable closeable) {
+			closeable.close();
+		}
+	}
+
+}

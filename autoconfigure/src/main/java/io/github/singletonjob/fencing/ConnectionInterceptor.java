@@ -1,0 +1,70 @@
+package io.github.singletonjob.fencing;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Guards the connections that a data source hands out.
+ */
+final class ConnectionInterceptor implements MethodInterceptor {
+
+	private final FenceCheck check;
+
+	private final SessionBounds bounds;
+
+	private volatile boolean mirrored;
+
+	ConnectionInterceptor(FenceCheck check, SessionBounds bounds) {
+		this.check = check;
+		this.bounds = bounds;
+	}
+
+	FenceTable table() {
+		return this.check.table();
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Object connection = invocation.proceed();
+		if (!this.mirrored) {
+			mirrorFields(invocation);
+		}
+		return (connection instanceof Connection opened) ? guard(opened) : connection;
+	}
+
+	private Connection guard(Connection connection) throws SQLException {
+		try {
+			return GuardedConnection.guard(connection, this.check, this.bounds);
+		}
+		catch (SQLException | RuntimeException ex) {
+			try {
+				connection.close();
+			}
+			catch (SQLException closing) {
+				ex.addSuppressed(closing);
+			}
+			throw ex;
+		}
+	}
+
+	// A class proxy has fields of its own, all null, and Boot reads HikariCP's field
+	// "pool"
+	// for its metrics. The pool sets it when it hands out its first connection.
+	private void mirrorFields(MethodInvocation invocation) {
+		Object target = invocation.getThis();
+		Object proxy = (invocation instanceof ProxyMethodInvocation call) ? call.getProxy() : null;
+		if (target != null && proxy != null && target.getClass().isInstance(proxy)
+				&& !target.getClass().getModule().isNamed()) {
+			ReflectionUtils.shallowCopyFieldState(target, proxy);
+		}
+		this.mirrored = true;
+	}
+
+}

@@ -1,0 +1,119 @@
+package io.github.singletonjob.fencing;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Collections;
+import java.util.List;
+
+import io.github.singletonjob.lease.LeaseGrant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * "check; COMMIT" in one round trip: the last act of a fenced transaction.
+ * <p>
+ * The check divides by zero unless the fence rows of all runs have their token and owner.
+ * The error aborts the transaction on the server, so that the COMMIT behind it cannot
+ * happen whatever the client does. It locks the rows {@code FOR SHARE} until the commit
+ * is done, which makes the raise of a next holder wait for exactly that time; weaker
+ * locks, and a check without one, let stale transactions through. A transaction without
+ * an id has written nothing, and takes no lock: the server knows, no flag of the client
+ * is asked.
+ */
+final class FenceCheck {
+
+	static final String DIVISION_BY_ZERO = "22012";
+
+	private static final String ID = "pg_catalog.pg_current_xact_id_if_assigned()";
+
+	// A lock would be refused in a read-only transaction, where only temporary tables are
+	// written, or what was written before it was declared so
+	private static final String CHECK_READ_ONLY = "select 1 / (" + ID + " is null)::int; commit";
+
+	private static final String CHECK = "select case when " + ID
+			+ " is null then 1 else 1 / (select (pg_catalog.count(*) = %d)::int from (select 1 from %s f"
+			+ " where (f.namespace, f.name, f.token, f.owner) in (%s) %s) s) end; commit";
+
+	private final FenceTable table;
+
+	private final String lock;
+
+	private volatile @Nullable String checkOfOne;
+
+	FenceCheck(FenceTable table) {
+		this(table, "for share");
+	}
+
+	// Tests weaken the lock to see that they would notice
+	FenceCheck(FenceTable table, String lock) {
+		this.table = table;
+		this.lock = lock;
+	}
+
+	FenceTable table() {
+		return this.table;
+	}
+
+	/**
+	 * Checks and commits.
+	 * @param connection the connection with the transaction
+	 * @param grants what the transaction was collected under
+	 * @throws SQLException if the transaction was not committed, or, without an answer of
+	 * the database, if that is not known
+	 */
+	void commit(Connection connection, List<LeaseGrant> grants) throws SQLException {
+		if (connection.isReadOnly()) {
+			commitReadOnly(connection);
+			return;
+		}
+		try (PreparedStatement statement = connection.prepareStatement(sql(connection, grants.size()))) {
+			// A default fetch size would ask for a cursor
+			statement.setFetchSize(0);
+			bind(statement, grants);
+			statement.execute();
+		}
+	}
+
+	private void commitReadOnly(Connection connection) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(CHECK_READ_ONLY)) {
+			statement.setFetchSize(0);
+			statement.execute();
+		}
+		catch (SQLException ex) {
+			if (DIVISION_BY_ZERO.equals(ex.getSQLState())) {
+				throw new SQLException("The transaction is declared read-only and has written nevertheless"
+						+ " (a temporary table, or readOnlyMode=ignore): it cannot be fenced, and was rolled back."
+						+ " Do not declare it read-only", "25006", ex);
+			}
+			throw ex;
+		}
+	}
+
+	private String sql(Connection connection, int count) throws SQLException {
+		if (count != 1) {
+			return build(connection, count);
+		}
+		String known = this.checkOfOne;
+		if (known == null) {
+			known = build(connection, count);
+			this.checkOfOne = known;
+		}
+		return known;
+	}
+
+	private String build(Connection connection, int count) throws SQLException {
+		String rows = String.join(", ", Collections.nCopies(count, "(?, ?, ?, ?)"));
+		return CHECK.formatted(count, this.table.qualifiedName(connection), rows, this.lock);
+	}
+
+	private static void bind(PreparedStatement statement, List<LeaseGrant> grants) throws SQLException {
+		int index = 0;
+		for (LeaseGrant grant : grants) {
+			statement.setString(++index, grant.job().namespace());
+			statement.setString(++index, grant.job().name());
+			statement.setLong(++index, grant.token());
+			statement.setString(++index, grant.owner());
+		}
+	}
+
+}

@@ -1,0 +1,145 @@
+package io.github.singletonjob.fencing;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import javax.sql.DataSource;
+
+import io.github.singletonjob.lease.LeaseStoreException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks the guarded database whether it can hold the fence, and tells a wrong answer from
+ * no answer: the first must be mended by somebody, the second may mend itself.
+ */
+final class FenceProbe {
+
+	private static final int OLDEST_VERSION = 14;
+
+	private static final String APPLY_SCRIPT = "Apply " + FenceSchema.SCRIPT
+			+ " (in the jar of singleton-job) to the guarded database with your migration tool, or let it be created"
+			+ " at start with 'singleton-job.jdbc.initialize-schema: always'";
+
+	private static final String COLUMNS = """
+			select count(*) = 6 from pg_catalog.pg_attribute a
+			join (values ('namespace', 'text'), ('name', 'text'), ('token', 'bigint'), ('owner', 'text'),
+				('holder', 'text'), ('raised_at', 'timestamp with time zone')) as needed (name, type)
+			on needed.name = a.attname and needed.type = pg_catalog.format_type(a.atttypid, null)
+			where a.attrelid = ?::regclass and not a.attisdropped""";
+
+	private static final String KEY = """
+			select exists (select from pg_catalog.pg_index i where i.indrelid = ?::regclass
+				and i.indisunique and i.indpred is null and i.indnkeyatts = 2
+				and (select count(*) from pg_catalog.pg_attribute a where a.attrelid = i.indrelid
+					and a.attnum = any (i.indkey) and a.attname in ('namespace', 'name')) = 2)""";
+
+	private static final String RIGHTS = """
+			select has_table_privilege(t.oid, 'select') and has_table_privilege(t.oid, 'insert')
+				and has_table_privilege(t.oid, 'update')
+			from (select ?::regclass::oid as oid) t""";
+
+	private final DataSource dataSource;
+
+	FenceProbe(DataSource dataSource) {
+		this.dataSource = dataSource;
+	}
+
+	void ask(Question question) {
+		try (Connection connection = RawConnections.open(this.dataSource)) {
+			answer(connection, question);
+		}
+		catch (SQLException ex) {
+			throw new LeaseStoreException("The guarded database did not answer when the fence was probed ("
+					+ ex.getMessage() + "): whether it can hold the fence is not known yet", ex);
+		}
+	}
+
+	private void answer(Connection connection, Question question) throws SQLException {
+		try {
+			question.ask(connection);
+		}
+		catch (SQLException ex) {
+			String state = String.valueOf(ex.getSQLState());
+			if (state.startsWith("42") || state.equals("25006")) {
+				throw new FenceUnusableException("The guarded database refused to set up the fence: " + ex.getMessage(),
+						APPLY_SCRIPT + ". The application's role needs SELECT, INSERT and UPDATE on it", ex);
+			}
+			throw ex;
+		}
+	}
+
+	static void requirePostgres(Connection connection) throws SQLException {
+		DatabaseMetaData metaData = connection.getMetaData();
+		if (!"PostgreSQL".equals(metaData.getDatabaseProductName())) {
+			throw new FenceUnusableException(
+					"The fence works on PostgreSQL only, and the guarded data source is connected to "
+							+ metaData.getDatabaseProductName() + " " + metaData.getDatabaseProductVersion(),
+					"Guard a PostgreSQL data source, or switch fencing off if stale writes do no harm", null);
+		}
+		if (metaData.getDatabaseMajorVersion() < OLDEST_VERSION) {
+			throw new FenceUnusableException("The fence needs PostgreSQL " + OLDEST_VERSION
+					+ " or newer, and the guarded database has version " + metaData.getDatabaseProductVersion(),
+					"Upgrade the server", null);
+		}
+		if (isTrue(connection, "select pg_is_in_recovery()", null)) {
+			throw new FenceUnusableException(
+					"The guarded data source is connected to a replica, which cannot be written",
+					"Let its URL lead to the primary, for example with targetServerType=primary", null);
+		}
+		if (isTrue(connection, "select current_setting('transaction_read_only')::boolean", null)) {
+			throw new FenceUnusableException("The transactions of the guarded data source are read-only by default",
+					"Guard a data source that may write: look for a read-only pool and for default_transaction_read_only",
+					null);
+		}
+	}
+
+	static void requireTable(Connection connection, @Nullable String table) throws SQLException {
+		if (table == null) {
+			throw new FenceUnusableException("The fence table \"" + FenceTable.NAME
+					+ "\" is in no schema of the search path of the guarded data source", APPLY_SCRIPT, null);
+		}
+		require(isTrue(connection, COLUMNS, table), table + " has not the columns of a fence");
+		require(isTrue(connection, KEY, table), table + " has no unique key on (namespace, name)");
+		if (!isTrue(connection, RIGHTS, table)) {
+			throw new FenceUnusableException("The application's role may not read and write the fence table " + table,
+					"GRANT SELECT, INSERT, UPDATE ON " + table + " to the role of the guarded data source", null);
+		}
+	}
+
+	private static void require(boolean condition, String complaint) {
+		if (!condition) {
+			throw new FenceUnusableException("The table " + complaint,
+					"Rename or drop that table if it is another application's or an older version's. " + APPLY_SCRIPT,
+					null);
+		}
+	}
+
+	private static boolean isTrue(Connection connection, String query, @Nullable String table) throws SQLException {
+		if (table == null) {
+			try (Statement statement = connection.createStatement(); ResultSet result = statement.executeQuery(query)) {
+				return result.next() && result.getBoolean(1);
+			}
+		}
+		try (PreparedStatement statement = connection.prepareStatement(query)) {
+			statement.setString(1, table);
+			try (ResultSet result = statement.executeQuery()) {
+				return result.next() && result.getBoolean(1);
+			}
+		}
+	}
+
+	/**
+	 * What is asked on the connection.
+	 */
+	@FunctionalInterface
+	interface Question {
+
+		void ask(Connection connection) throws SQLException;
+
+	}
+
+}

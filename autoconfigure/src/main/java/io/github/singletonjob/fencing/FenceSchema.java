@@ -1,0 +1,124 @@
+package io.github.singletonjob.fencing;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import javax.sql.DataSource;
+
+import io.github.singletonjob.lease.LeaseStoreException;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ScriptException;
+import org.springframework.jdbc.datasource.init.ScriptUtils;
+
+/**
+ * The table of the fence: creates it, and verifies that it can be used.
+ * <p>
+ * Instances start at the same time, and {@code CREATE TABLE IF NOT EXISTS} fails for all
+ * but one of them. So the table is looked for first, and created in a transaction that
+ * holds an advisory lock and looks again.
+ */
+public final class FenceSchema {
+
+	/**
+	 * The script that creates the table, on the class path.
+	 */
+	public static final String SCRIPT = "io/github/singletonjob/fencing/schema-postgresql.sql";
+
+	// "SingJob1" in ASCII; any number will do that is the same in all instances
+	private static final long LOCK = 0x53696e674a6f6231L;
+
+	private static final String LOCK_TIMEOUT = "10s";
+
+	private final DataSource dataSource;
+
+	private final FenceTable table;
+
+	/**
+	 * Creates the schema's view of a data source. Nothing is asked yet.
+	 * @param dataSource the guarded data source, or the one that it guards
+	 */
+	public FenceSchema(DataSource dataSource) {
+		this.dataSource = FencedDataSources.unguarded(dataSource);
+		this.table = FencedDataSources.table(dataSource);
+	}
+
+	/**
+	 * Creates the table if it is missing. Does nothing to a table that exists.
+	 * @throws FenceUnusableException if the database refused
+	 * @throws LeaseStoreException if the database did not answer
+	 */
+	public void initialize() {
+		new FenceProbe(this.dataSource).ask((connection) -> {
+			FenceProbe.requirePostgres(connection);
+			if (this.table.find(connection) == null) {
+				inTransaction(connection);
+			}
+		});
+	}
+
+	/**
+	 * Verifies that the table exists with the columns and the key that are needed, that
+	 * it may be read and written, and that the server is a primary of version 14 or
+	 * newer.
+	 * @throws FenceUnusableException if something is missing; it says what to do
+	 * @throws LeaseStoreException if the database did not answer
+	 */
+	public void verify() {
+		new FenceProbe(this.dataSource).ask((connection) -> {
+			FenceProbe.requirePostgres(connection);
+			FenceProbe.requireTable(connection, this.table.find(connection));
+		});
+	}
+
+	private void inTransaction(Connection connection) throws SQLException {
+		boolean autoCommit = connection.getAutoCommit();
+		connection.setAutoCommit(false);
+		try {
+			create(connection);
+			connection.commit();
+		}
+		catch (SQLException | RuntimeException ex) {
+			rollback(connection, ex);
+			throw ex;
+		}
+		connection.setAutoCommit(autoCommit);
+	}
+
+	private void create(Connection connection) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("set local lock_timeout = '" + LOCK_TIMEOUT + "'");
+			try (ResultSet locked = statement.executeQuery("select pg_advisory_xact_lock(" + LOCK + ")")) {
+				locked.next();
+			}
+		}
+		if (this.table.find(connection) == null) {
+			executeScript(connection);
+		}
+	}
+
+	private static void executeScript(Connection connection) throws SQLException {
+		try {
+			ScriptUtils.executeSqlScript(connection, new ClassPathResource(SCRIPT));
+		}
+		catch (ScriptException ex) {
+			if (ex.getCause() instanceof SQLException cause) {
+				throw cause;
+			}
+			throw ex;
+		}
+	}
+
+	private static void rollback(Connection connection, Exception cause) {
+		try {
+			connection.rollback();
+			connection.setAutoCommit(true);
+		}
+		catch (SQLException ex) {
+			cause.addSuppressed(ex);
+		}
+	}
+
+}

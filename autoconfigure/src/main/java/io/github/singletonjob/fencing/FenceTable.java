@@ -1,0 +1,68 @@
+package io.github.singletonjob.fencing;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the fence is. The name is resolved once, to one with a schema, because the
+ * transaction that is to be checked may have changed its search path or may have made a
+ * temporary table of the same name.
+ */
+final class FenceTable {
+
+	static final String NAME = "singleton_job";
+
+	// current_schemas(false) leaves out the schema of temporary tables
+	private static final String FIND = """
+			select pg_catalog.quote_ident(s.schema) || '.' || pg_catalog.quote_ident(c.relname)
+			from unnest(pg_catalog.current_schemas(false)) with ordinality as s (schema, position)
+			join pg_catalog.pg_namespace n on n.nspname = s.schema
+			join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = ? and c.relkind in ('r', 'p')
+			order by s.position limit 1""";
+
+	private volatile @Nullable String qualifiedName;
+
+	/**
+	 * The name with its schema, quoted.
+	 * @param connection where to look if it is not known yet
+	 * @return the name
+	 * @throws SQLException if the table does not exist or the database did not answer
+	 */
+	String qualifiedName(Connection connection) throws SQLException {
+		String known = this.qualifiedName;
+		return (known != null) ? known : resolve(connection);
+	}
+
+	private String resolve(Connection connection) throws SQLException {
+		String found = find(connection);
+		if (found == null) {
+			throw new SQLException(
+					"The fence table \"" + NAME + "\" is in no schema of the search path: create it with "
+							+ FenceSchema.SCRIPT + " in the guarded database",
+					"42P01");
+		}
+		return found;
+	}
+
+	/**
+	 * Looks for the table, and remembers where it is.
+	 * @param connection where to look
+	 * @return the name with its schema, or null if there is no such table
+	 * @throws SQLException if the database did not answer
+	 */
+	@Nullable String find(Connection connection) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(FIND)) {
+			statement.setString(1, NAME);
+			try (ResultSet result = statement.executeQuery()) {
+				String found = result.next() ? result.getString(1) : null;
+				this.qualifiedName = found;
+				return found;
+			}
+		}
+	}
+
+}

@@ -1,0 +1,118 @@
+package io.github.singletonjob.fencing;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Array;
+import java.sql.Blob;
+import java.sql.CallableStatement;
+import java.sql.Clob;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.Statement;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One of JDBC's objects that belongs to a guarded connection. No object that it hands out
+ * leads back to the connection itself: results are guarded in turn.
+ */
+abstract class GuardedObject implements InvocationHandler {
+
+	private static final @Nullable Object[] NONE = {};
+
+	private final Object target;
+
+	GuardedObject(Object target) {
+		this.target = target;
+	}
+
+	static <T> T proxy(Class<T> type, InvocationHandler handler) {
+		return type.cast(Proxy.newProxyInstance(handlerLoader(type), new Class<?>[] { type }, handler));
+	}
+
+	// A driver's interface may be invisible from here, JDBC's own are visible everywhere
+	private static ClassLoader handlerLoader(Class<?> type) {
+		ClassLoader own = GuardedObject.class.getClassLoader();
+		ClassLoader loader = type.getClassLoader();
+		return (loader == null || type.getName().startsWith("java.sql.")) ? own : loader;
+	}
+
+	@Override
+	public final @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] args)
+			throws Throwable {
+		@Nullable Object[] arguments = (args != null) ? args : NONE;
+		return switch (method.getName()) {
+			case "equals" -> proxy == arguments[0];
+			case "hashCode" -> System.identityHashCode(proxy);
+			case "toString" -> "guarded " + this.target;
+			default -> intercept(proxy, method, arguments);
+		};
+	}
+
+	abstract @Nullable Object intercept(Object proxy, Method method, @Nullable Object[] args) throws Throwable;
+
+	/**
+	 * The guarded connection that this object belongs to.
+	 * @return the connection
+	 */
+	abstract GuardedConnection connection();
+
+	/**
+	 * What a guarded result set answers when it is asked for its statement.
+	 * @param proxy the guarded object that makes the result set
+	 * @return the guarded statement, or null if the object is none
+	 */
+	@Nullable Object statementOf(Object proxy) {
+		return null;
+	}
+
+	final Object target() {
+		return this.target;
+	}
+
+	final @Nullable Object call(Method method, @Nullable Object[] args) throws Throwable {
+		try {
+			return method.invoke(this.target, args);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+	}
+
+	final @Nullable Object guarded(Object proxy, @Nullable Object result) {
+		if (result == null || result instanceof String || result instanceof Number) {
+			return result;
+		}
+		if (result instanceof ResultSet) {
+			return proxy(ResultSet.class, new GuardedResult(result, connection(), statementOf(proxy)));
+		}
+		if (result instanceof Statement statement) {
+			return proxy(statementType(statement), new GuardedStatement(statement, connection(), null));
+		}
+		if (result instanceof Connection) {
+			return connection().proxy();
+		}
+		if (result instanceof DatabaseMetaData) {
+			return proxy(DatabaseMetaData.class, new GuardedResult(result, connection(), null));
+		}
+		if (result instanceof Array) {
+			return proxy(Array.class, new GuardedResult(result, connection(), null));
+		}
+		if (result instanceof Blob || result instanceof Clob) {
+			connection().guard().handedOutWriter();
+		}
+		return result;
+	}
+
+	static Class<? extends Statement> statementType(Statement statement) {
+		if (statement instanceof CallableStatement) {
+			return CallableStatement.class;
+		}
+		return (statement instanceof PreparedStatement) ? PreparedStatement.class : Statement.class;
+	}
+
+}

@@ -1,0 +1,102 @@
+package io.github.singletonjob.fencing;
+
+import java.lang.reflect.Method;
+import java.sql.Statement;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A statement of a guarded connection.
+ */
+final class GuardedStatement extends GuardedObject {
+
+	private final Statement statement;
+
+	private final GuardedConnection connection;
+
+	private final @Nullable String sql;
+
+	private boolean sqlRead;
+
+	private @Nullable TransactionCommand sqlCommand;
+
+	private @Nullable TransactionCommand batchCommand;
+
+	/**
+	 * Guards a statement.
+	 * @param statement the driver's statement
+	 * @param connection the guarded connection
+	 * @param sql the text that it was prepared with, or null
+	 */
+	GuardedStatement(Statement statement, GuardedConnection connection, @Nullable String sql) {
+		super(statement);
+		this.statement = statement;
+		this.connection = connection;
+		this.sql = sql;
+	}
+
+	@Override
+	GuardedConnection connection() {
+		return this.connection;
+	}
+
+	@Override
+	@Nullable Object statementOf(Object proxy) {
+		return proxy;
+	}
+
+	@Override
+	@Nullable Object intercept(Object proxy, Method method, @Nullable Object[] args) throws Throwable {
+		switch (method.getName()) {
+			case "execute", "executeQuery", "executeUpdate", "executeLargeUpdate" -> {
+				return execute(proxy, command(args), method, args);
+			}
+			case "executeBatch", "executeLargeBatch" -> {
+				TransactionCommand command = (this.batchCommand != null) ? this.batchCommand : command(args);
+				return execute(proxy, command, method, args);
+			}
+			case "addBatch" -> addedToBatch(args);
+			case "clearBatch" -> this.batchCommand = null;
+			case "getConnection" -> {
+				return this.connection.proxy();
+			}
+			case "unwrap" -> {
+				return this.connection.unwrap(proxy, this.statement, (Class<?>) args[0]);
+			}
+			case "isWrapperFor" -> {
+				return this.connection.isWrapperFor(proxy, this.statement, (Class<?>) args[0]);
+			}
+			default -> {
+			}
+		}
+		return guarded(proxy, call(method, args));
+	}
+
+	private @Nullable Object execute(Object proxy, @Nullable TransactionCommand command, Method method,
+			@Nullable Object[] args) throws Throwable {
+		Execution execution = new Execution(this.statement, command, () -> call(method, args));
+		return guarded(proxy, this.connection.guard().execute(execution));
+	}
+
+	private void addedToBatch(@Nullable Object[] args) {
+		if (args.length == 1 && args[0] instanceof String text && this.batchCommand == null) {
+			this.batchCommand = TransactionCommand.find(text);
+		}
+	}
+
+	// Texts matter inside a run only
+	private @Nullable TransactionCommand command(@Nullable Object[] args) {
+		if (!this.connection.guard().runs().collectLeased()) {
+			return null;
+		}
+		if (args.length > 0 && args[0] instanceof String text) {
+			return TransactionCommand.find(text);
+		}
+		if (!this.sqlRead && this.sql != null) {
+			this.sqlCommand = TransactionCommand.find(this.sql);
+			this.sqlRead = true;
+		}
+		return this.sqlCommand;
+	}
+
+}

@@ -1,0 +1,167 @@
+package io.github.singletonjob.fencing;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseStoreException;
+
+/**
+ * The fence as a row of the guarded database.
+ * <p>
+ * A raise is one upsert, in a transaction of its own on an unguarded connection. It takes
+ * the row's lock exclusively, and every fenced transaction holds that lock in share mode
+ * from its check until it has committed. So the raise waits for those that have been
+ * checked already, and those that are checked later see the new token and are aborted.
+ * The row keeps the owner too: repeating a raise succeeds, while an equal token of
+ * another owner is refused.
+ * <p>
+ * A raise that has to wait too long is repeated until its time-out; then the message
+ * names the sessions that have the table's locks.
+ */
+public final class JdbcFence implements Fence {
+
+	// Lock time-out, serialization failure, deadlock, statement time-out or cancellation
+	private static final Set<String> WORTH_ANOTHER_TRY = Set.of("55P03", "40001", "40P01", "57014");
+
+	private static final int TRIES = 3;
+
+	private static final long SHORTEST_TRY = 50;
+
+	private static final String RAISE = """
+			insert into %s as f (namespace, name, token, owner, holder, raised_at)
+			values (?, ?, ?, ?, ?, pg_catalog.clock_timestamp())
+			on conflict (namespace, name) do update set token = excluded.token, owner = excluded.owner,
+				holder = excluded.holder, raised_at = excluded.raised_at
+			where f.token < excluded.token or (f.token = excluded.token and f.owner = excluded.owner)
+			returning f.token""";
+
+	private static final String SEEN = "select token from %s where namespace = ? and name = ?";
+
+	private final DataSource dataSource;
+
+	private final FenceTable table;
+
+	/**
+	 * Creates the fence. Nothing is asked yet.
+	 * @param dataSource the guarded data source, or the one that it guards
+	 */
+	public JdbcFence(DataSource dataSource) {
+		this.dataSource = FencedDataSources.unguarded(dataSource);
+		this.table = FencedDataSources.table(dataSource);
+	}
+
+	/**
+	 * {@inheritDoc}
+	 * <p>
+	 * The time-out bounds the waiting inside the database. The waiting for a connection
+	 * before is bounded by the pool.
+	 */
+	@Override
+	public FenceAnswer raise(LeaseGrant grant, String holder, Duration timeout) {
+		long start = System.nanoTime();
+		try (Connection connection = RawConnections.open(this.dataSource)) {
+			boolean autoCommit = connection.getAutoCommit();
+			connection.setAutoCommit(false);
+			FenceAnswer answer = raise(connection, new Attempt(grant, holder, start, timeout));
+			connection.setAutoCommit(autoCommit);
+			return answer;
+		}
+		catch (SQLException ex) {
+			throw new LeaseStoreException(
+					grant.job().name() + ": the fence could not be raised to token " + grant.token() + " ("
+							+ ex.getMessage() + "); the run is not started. Look at the guarded database",
+					ex);
+		}
+	}
+
+	private FenceAnswer raise(Connection connection, Attempt attempt) throws SQLException {
+		while (true) {
+			try {
+				return tryRaise(connection, attempt);
+			}
+			catch (SQLException ex) {
+				rollback(connection, ex);
+				if (!WORTH_ANOTHER_TRY.contains(String.valueOf(ex.getSQLState()))) {
+					throw ex;
+				}
+				if (attempt.millisLeft() < SHORTEST_TRY) {
+					throw new FenceBlockers(this.table).report(connection, attempt.grant(), ex);
+				}
+			}
+		}
+	}
+
+	private FenceAnswer tryRaise(Connection connection, Attempt attempt) throws SQLException {
+		long millis = Math.max(SHORTEST_TRY, Math.min(attempt.millisLeft(), attempt.timeout().toMillis() / TRIES));
+		try (var statement = connection.createStatement()) {
+			statement.execute("set transaction isolation level read committed; set local synchronous_commit = on;"
+					+ " set local lock_timeout = " + millis + "; set local statement_timeout = "
+					+ (millis + SHORTEST_TRY));
+		}
+		FenceAnswer answer = upsert(connection, attempt) ? new Raised() : seen(connection, attempt.grant().job());
+		connection.commit();
+		return answer;
+	}
+
+	private boolean upsert(Connection connection, Attempt attempt) throws SQLException {
+		LeaseGrant grant = attempt.grant();
+		String sql = RAISE.formatted(this.table.qualifiedName(connection));
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			statement.setString(1, grant.job().namespace());
+			statement.setString(2, grant.job().name());
+			statement.setLong(3, grant.token());
+			statement.setString(4, grant.owner());
+			statement.setString(5, attempt.holder());
+			try (ResultSet result = statement.executeQuery()) {
+				return result.next();
+			}
+		}
+	}
+
+	private Refused seen(Connection connection, JobId job) throws SQLException {
+		String sql = SEEN.formatted(this.table.qualifiedName(connection));
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			statement.setString(1, job.namespace());
+			statement.setString(2, job.name());
+			try (ResultSet result = statement.executeQuery()) {
+				if (result.next()) {
+					return new Refused(result.getLong(1));
+				}
+			}
+		}
+		// Deleted between the two statements: as good as a serialization failure
+		throw new SQLException("The fence row of " + job + " disappeared", "40001");
+	}
+
+	private static void rollback(Connection connection, SQLException cause) throws SQLException {
+		try {
+			connection.rollback();
+		}
+		catch (SQLException ex) {
+			cause.addSuppressed(ex);
+			throw cause;
+		}
+	}
+
+	/**
+	 * One call of {@link #raise(LeaseGrant, String, Duration)}.
+	 */
+	private record Attempt(LeaseGrant grant, String holder, long start, Duration timeout) {
+
+		long millisLeft() {
+			return this.timeout.toMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - this.start);
+		}
+
+	}
+
+}

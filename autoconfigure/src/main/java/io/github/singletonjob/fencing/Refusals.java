@@ -1,0 +1,80 @@
+package io.github.singletonjob.fencing;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.sql.Wrapper;
+import java.util.Set;
+
+import io.github.singletonjob.lease.LeasedRun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is refused inside a run, because it would write past the fence, and what to do
+ * instead.
+ */
+final class Refusals {
+
+	private static final String INVALID_TERMINATION = "2D000";
+
+	// VACUUM and the like; COMMIT in a procedure
+	private static final Set<String> NOT_IN_A_TRANSACTION = Set.of("25001", INVALID_TERMINATION);
+
+	private Refusals() {
+	}
+
+	static void refuse(@Nullable TransactionCommand command, boolean autoCommit) throws SQLException {
+		if (command != null && (command.end() || autoCommit)) {
+			throw new SQLException("The statement '" + command.text() + "' is refused inside a job's run, because a"
+					+ " transaction that is begun or ended by a statement's text cannot be fenced. Use @Transactional, a"
+					+ " TransactionTemplate, or setAutoCommit(false), commit() and rollback() of the connection",
+					INVALID_TERMINATION);
+		}
+	}
+
+	/**
+	 * Adds what to configure to the failure of a statement that the guard has put into a
+	 * transaction.
+	 * @param failure the failure
+	 * @param run the run
+	 * @return what to throw
+	 */
+	static SQLException explain(SQLException failure, LeasedRun run) {
+		if (!NOT_IN_A_TRANSACTION.contains(String.valueOf(failure.getSQLState()))) {
+			return failure;
+		}
+		return new SQLException(failure.getMessage() + " (inside a run of the job '" + run.job()
+				+ "' each statement outside of a transaction is made one, so that it can be fenced. If it must not be,"
+				+ " and a stale holder may execute it, configure 'singleton-job.jobs." + run.job()
+				+ ".autocommit: allow')", failure.getSQLState(), failure.getErrorCode(), failure);
+	}
+
+	/**
+	 * Refuses to hand out a driver's object that could write past the fence.
+	 * @param target what would be unwrapped
+	 * @param type what it would be unwrapped to
+	 * @param autoCommit whether there is no transaction
+	 * @return why not, or null if it can be handed out
+	 */
+	static @Nullable String ofUnwrap(Wrapper target, Class<?> type, boolean autoCommit) {
+		if (!type.isInterface() || Connection.class.isAssignableFrom(type) || Statement.class.isAssignableFrom(type)) {
+			return "unwrap(" + type.getName() + ".class) is refused inside a job's run, because commits on that object"
+					+ " could not be fenced. Unwrap an interface of the driver that is no connection or statement, such as"
+					+ " org.postgresql.PGConnection, or unwrap before the run begins";
+		}
+		if (autoCommit && target instanceof Connection) {
+			return "unwrap(" + type.getName() + ".class) is refused inside a job's run while no transaction is open,"
+					+ " because what is written through that object (such as COPY) would commit itself, unfenced. Begin a"
+					+ " transaction first: @Transactional, or setAutoCommit(false) and commit()";
+		}
+		return null;
+	}
+
+	static SQLException ofDriverCall(String name) {
+		return new SQLException(
+				name + "() of the driver's object is refused inside a job's run while no transaction is"
+						+ " open, because what it writes would commit itself, unfenced. Begin a transaction first",
+				"0A000");
+	}
+
+}

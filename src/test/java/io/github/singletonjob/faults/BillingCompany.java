@@ -1,0 +1,135 @@
+package io.github.singletonjob.faults;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.singletonjob.servers.JvmProcess;
+import io.github.singletonjob.servers.PostgresServer;
+import io.github.singletonjob.servers.TcpProxy;
+import org.awaitility.Awaitility;
+
+/**
+ * Two servers of the billing company, and its books.
+ */
+final class BillingCompany implements AutoCloseable {
+
+	static final int CUSTOMERS = 40;
+
+	static final Duration TTL = Duration.ofSeconds(2);
+
+	private static final String BEGIN = "SAYS BEGIN \\d+";
+
+	private static final Duration START = Duration.ofSeconds(60);
+
+	private final String jdbcUrl;
+
+	private final List<JvmProcess> servers = new ArrayList<>();
+
+	BillingCompany() {
+		this(PostgresServer.shared().newDatabase());
+	}
+
+	BillingCompany(String jdbcUrl) {
+		this.jdbcUrl = jdbcUrl;
+		execute("create table customer (id int primary key, charges int not null default 0)");
+		execute("create table charge (customer int not null, token bigint not null, server text not null)");
+	}
+
+	/** From here on there is something to charge. */
+	void openPeriod() {
+		execute("insert into customer (id) select generate_series(1, " + CUSTOMERS + ")");
+	}
+
+	String jdbcUrl() {
+		return this.jdbcUrl;
+	}
+
+	JvmProcess start(String name, String... arguments) {
+		return launch(name, this.jdbcUrl, arguments);
+	}
+
+	JvmProcess startBehind(TcpProxy proxy, String name, String... arguments) {
+		return launch(name, proxy.through(this.jdbcUrl), arguments);
+	}
+
+	private JvmProcess launch(String name, String guardedUrl, String... arguments) {
+		List<String> all = new ArrayList<>(List.of("--server.name=" + name, "--singleton-job.holder=" + name,
+				"--singleton-job.store=postgres", "--singleton-job.namespace=shop",
+				"--singleton-job.lease.ttl=" + TTL.toMillis() + "ms", "--spring.datasource.url=" + guardedUrl,
+				"--spring.datasource.username=postgres", "--spring.datasource.hikari.maximum-pool-size=3",
+				"--spring.datasource.hikari.minimum-idle=1", "--spring.main.banner-mode=off"));
+		all.addAll(List.of(arguments));
+		JvmProcess process = JvmProcess.of(BillingProcess.class, all.toArray(String[]::new))
+			.option("-XX:TieredStopAtLevel=1")
+			.echo(name)
+			.start();
+		this.servers.add(process);
+		return process;
+	}
+
+	/** Waits until every server stands by, then opens the period; answers who got the lease. */
+	JvmProcess awaitHolder() {
+		this.servers.forEach((server) -> server.awaitLine("SAYS READY", START));
+		openPeriod();
+		Awaitility.await().atMost(START).until(() -> this.servers.stream().anyMatch(BillingCompany::hasBegun));
+		return this.servers.stream().filter(BillingCompany::hasBegun).findFirst().orElseThrow();
+	}
+
+	JvmProcess other(JvmProcess server) {
+		return this.servers.stream().filter((candidate) -> candidate != server).findFirst().orElseThrow();
+	}
+
+	void awaitAllCharged() {
+		Awaitility.await().atMost(START).until(() -> customersCharged() == CUSTOMERS);
+	}
+
+	/** The token of the run that the server has begun, waiting for it if need be. */
+	static long awaitBegin(JvmProcess server) {
+		return Long.parseLong(server.awaitLine(BEGIN, START).substring("SAYS BEGIN ".length()));
+	}
+
+	private static boolean hasBegun(JvmProcess server) {
+		return server.lines().stream().anyMatch((line) -> line.matches(BEGIN));
+	}
+
+	void execute(String sql) {
+		try (Connection connection = PostgresServer.connect(this.jdbcUrl);
+				Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(sql, ex);
+		}
+	}
+
+	long number(String sql) {
+		try (Connection connection = PostgresServer.connect(this.jdbcUrl);
+				Statement statement = connection.createStatement();
+				ResultSet rows = statement.executeQuery(sql)) {
+			rows.next();
+			return rows.getLong(1);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(sql, ex);
+		}
+	}
+
+	long customersCharged() {
+		return number("select count(distinct customer) from charge");
+	}
+
+	long customersChargedTwice() {
+		return number("select count(*) from (select customer from charge group by customer having count(*) > 1) d");
+	}
+
+	@Override
+	public void close() {
+		this.servers.forEach(JvmProcess::close);
+	}
+
+}
