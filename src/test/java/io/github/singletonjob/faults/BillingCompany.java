@@ -7,11 +7,15 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.github.singletonjob.servers.JvmProcess;
 import io.github.singletonjob.servers.PostgresServer;
 import io.github.singletonjob.servers.TcpProxy;
 import org.awaitility.Awaitility;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Two servers of the billing company, and its books.
@@ -22,7 +26,7 @@ final class BillingCompany implements AutoCloseable {
 
 	static final Duration TTL = Duration.ofSeconds(2);
 
-	private static final String BEGIN = "SAYS BEGIN \\d+";
+	private static final Pattern BEGIN = Pattern.compile("SAYS BEGIN (\\d+) @(\\d+)");
 
 	private static final Duration START = Duration.ofSeconds(60);
 
@@ -37,7 +41,7 @@ final class BillingCompany implements AutoCloseable {
 	BillingCompany(String jdbcUrl) {
 		this.jdbcUrl = jdbcUrl;
 		execute("create table customer (id int primary key, charges int not null default 0)");
-		execute("create table charge (customer int not null, token bigint not null, server text not null)");
+		execute("create table charge (id bigserial, customer int not null, token bigint not null, server text not null)");
 	}
 
 	/** From here on there is something to charge. */
@@ -58,12 +62,15 @@ final class BillingCompany implements AutoCloseable {
 	}
 
 	private JvmProcess launch(String name, String guardedUrl, String... arguments) {
-		List<String> all = new ArrayList<>(List.of("--server.name=" + name, "--singleton-job.holder=" + name,
-				"--singleton-job.store=postgres", "--singleton-job.namespace=shop",
-				"--singleton-job.lease.ttl=" + TTL.toMillis() + "ms", "--spring.datasource.url=" + guardedUrl,
-				"--spring.datasource.username=postgres", "--spring.datasource.hikari.maximum-pool-size=3",
-				"--spring.datasource.hikari.minimum-idle=1", "--spring.main.banner-mode=off"));
+		List<String> all = new ArrayList<>(
+				List.of("--server.name=" + name, "--singleton-job.holder=" + name, "--singleton-job.store=postgres",
+						"--singleton-job.namespace=shop", "--spring.datasource.url=" + guardedUrl,
+						"--spring.datasource.username=postgres", "--spring.datasource.hikari.maximum-pool-size=3",
+						"--spring.datasource.hikari.minimum-idle=1", "--spring.main.banner-mode=off"));
 		all.addAll(List.of(arguments));
+		if (all.stream().noneMatch((argument) -> argument.startsWith("--singleton-job.lease.ttl"))) {
+			all.add("--singleton-job.lease.ttl=" + TTL.toMillis() + "ms");
+		}
 		JvmProcess process = JvmProcess.of(BillingProcess.class, all.toArray(String[]::new))
 			.option("-XX:TieredStopAtLevel=1")
 			.echo(name)
@@ -72,9 +79,12 @@ final class BillingCompany implements AutoCloseable {
 		return process;
 	}
 
-	/** Waits until every server stands by, then opens the period; answers who got the lease. */
+	/**
+	 * Waits until every server stands by, then opens the period; answers who got the
+	 * lease.
+	 */
 	JvmProcess awaitHolder() {
-		this.servers.forEach((server) -> server.awaitLine("SAYS READY", START));
+		this.servers.forEach((server) -> server.awaitLine("SAYS READY .*", START));
 		openPeriod();
 		Awaitility.await().atMost(START).until(() -> this.servers.stream().anyMatch(BillingCompany::hasBegun));
 		return this.servers.stream().filter(BillingCompany::hasBegun).findFirst().orElseThrow();
@@ -90,11 +100,28 @@ final class BillingCompany implements AutoCloseable {
 
 	/** The token of the run that the server has begun, waiting for it if need be. */
 	static long awaitBegin(JvmProcess server) {
-		return Long.parseLong(server.awaitLine(BEGIN, START).substring("SAYS BEGIN ".length()));
+		return Long.parseLong(parse(server.awaitLine(BEGIN.pattern(), START), 1));
+	}
+
+	/**
+	 * When the server wrote the first line that begins so, in milliseconds since the
+	 * epoch.
+	 */
+	static long timeOf(JvmProcess server, String text) {
+		String line = server.awaitLine("SAYS " + text + ".*", START);
+		return Long.parseLong(line.substring(line.lastIndexOf('@') + 1));
+	}
+
+	private static String parse(String line, int group) {
+		Matcher matcher = BEGIN.matcher(line);
+		if (!matcher.matches()) {
+			throw new IllegalStateException(line);
+		}
+		return matcher.group(group);
 	}
 
 	private static boolean hasBegun(JvmProcess server) {
-		return server.lines().stream().anyMatch((line) -> line.matches(BEGIN));
+		return server.lines().stream().anyMatch((line) -> BEGIN.matcher(line).matches());
 	}
 
 	void execute(String sql) {
@@ -125,6 +152,19 @@ final class BillingCompany implements AutoCloseable {
 
 	long customersChargedTwice() {
 		return number("select count(*) from (select customer from charge group by customer having count(*) > 1) d");
+	}
+
+	long chargesWithATokenThatWentDown() {
+		return number("select count(*) from (select token, lag(token) over (order by id) as previous from charge) c"
+				+ " where token < previous");
+	}
+
+	/** What must hold whatever happened. */
+	void assertBooksAreRight() {
+		assertThat(customersChargedTwice()).as("customers charged twice").isZero();
+		assertThat(customersCharged()).as("customers charged").isEqualTo(CUSTOMERS);
+		assertThat(chargesWithATokenThatWentDown()).as("tokens that went down").isZero();
+		assertThat(number("select count(*) from customer where charges <> 1")).as("wrong counts").isZero();
 	}
 
 	@Override

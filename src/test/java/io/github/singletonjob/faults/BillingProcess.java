@@ -4,29 +4,37 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import javax.sql.DataSource;
+
 import io.github.singletonjob.JobRun;
 import io.github.singletonjob.LeaseLostEvent;
 import io.github.singletonjob.OnLost;
 import io.github.singletonjob.SingletonJob;
+import io.github.singletonjob.autoconfigure.SingletonJobDataSource;
+import io.github.singletonjob.servers.PostgresServer;
 
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * A server of the billing company, as a process: charges every customer that has no charge
- * yet, one transaction each. Its body is as stubborn as can be: it reads the list once, is
- * not interrupted, swallows every exception and goes on, so that the fence alone stands
- * between it and a second charge. Says what it does on its standard output.
+ * A server of the billing company, as a process: charges every customer that has no
+ * charge yet, one transaction each. Its body is as stubborn as can be: it reads the list
+ * once, is not interrupted, swallows every exception and goes on, so that the fence alone
+ * stands between it and a second charge. Says what it does on its standard output.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -38,13 +46,21 @@ public class BillingProcess {
 		SpringApplication.run(BillingProcess.class, args);
 	}
 
+	/** The store's own way to the database, so that it can be cut alone. */
+	@Bean(defaultCandidate = false)
+	@SingletonJobDataSource
+	@ConditionalOnProperty("store.url")
+	DataSource storeDataSource(Environment environment) {
+		return new DriverManagerDataSource(environment.getRequiredProperty("store.url"), PostgresServer.USERNAME, "");
+	}
+
 	@EventListener(ApplicationReadyEvent.class)
 	void ready() {
 		say("READY");
 	}
 
 	static void say(String line) {
-		System.out.println("SAYS " + line);
+		System.out.println("SAYS " + line + " @" + System.currentTimeMillis());
 	}
 
 	static class Billing {
@@ -59,22 +75,24 @@ public class BillingProcess {
 
 		private final int pauseInTransactionAt;
 
+		private final long pauseMillis;
+
 		private final CountDownLatch never = new CountDownLatch(1);
 
-		Billing(JdbcClient jdbc, PlatformTransactionManager transactions, JobRun run,
-				@Value("${server.name}") String server, @Value("${pause.in-transaction-at:-1}") int pauseInTransactionAt) {
+		Billing(JdbcClient jdbc, PlatformTransactionManager transactions, JobRun run, Environment environment) {
 			this.jdbc = jdbc;
 			this.transactions = new TransactionTemplate(transactions);
 			this.run = run;
-			this.server = server;
-			this.pauseInTransactionAt = pauseInTransactionAt;
+			this.server = environment.getRequiredProperty("server.name");
+			this.pauseInTransactionAt = environment.getProperty("pause.in-transaction-at", Integer.class, -1);
+			this.pauseMillis = environment.getProperty("pause.millis", Long.class, 50L);
 		}
 
 		@Scheduled(fixedDelay = 100)
 		@SingletonJob(value = "billing", onLost = OnLost.SIGNAL)
 		void charge() throws InterruptedException {
-			List<Integer> due = this.jdbc
-				.sql("select id from customer c where not exists (select 1 from charge where customer = c.id) order by id")
+			List<Integer> due = this.jdbc.sql(
+					"select id from customer c where not exists (select 1 from charge where customer = c.id) order by id")
 				.query(Integer.class)
 				.list();
 			if (due.isEmpty()) {
@@ -84,7 +102,7 @@ public class BillingProcess {
 			say("BEGIN " + this.run.token());
 			for (int customer : due) {
 				charge(customer);
-				pause(50);
+				pause(this.pauseMillis);
 			}
 			say("END " + this.run.token() + " held=" + this.run.isHeld());
 		}
@@ -95,7 +113,8 @@ public class BillingProcess {
 				say("CHARGED " + customer + " with " + this.run.token());
 			}
 			catch (RuntimeException ex) {
-				say("REFUSED " + customer + " with " + this.run.token() + ": " + ex);
+				say("REFUSED " + customer + " with " + this.run.token() + ": "
+						+ NestedExceptionUtils.getMostSpecificCause(ex));
 			}
 		}
 

@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A holder is stopped in the middle of its run and wakes up after its successor has begun.
+ * A holder is stopped in the middle of its run and wakes up after its successor has
+ * begun.
  */
 @Timeout(180)
 class FrozenHolderTests {
@@ -47,10 +48,10 @@ class FrozenHolderTests {
 			first.resume();
 			first.awaitLine("SAYS REFUSED \\d+ with " + token + ".*", WAIT);
 			first.awaitLine("SAYS LOST " + token + ".*", WAIT);
-			first.awaitLine("SAYS END " + token + " held=false", WAIT);
-			assertThat(company.customersCharged()).isEqualTo(BillingCompany.CUSTOMERS);
-			assertThat(company.customersChargedTwice()).isZero();
-			assertThat(company.number("select count(*) from charge where token not in (" + token + "," + successor + ")"))
+			first.awaitLine("SAYS END " + token + " held=false .*", WAIT);
+			company.assertBooksAreRight();
+			assertThat(
+					company.number("select count(*) from charge where token not in (" + token + "," + successor + ")"))
 				.isZero();
 		}
 	}
@@ -81,19 +82,19 @@ class FrozenHolderTests {
 			JvmProcess first = company.awaitHolder();
 			JvmProcess second = company.other(first);
 			long token = BillingCompany.awaitBegin(first);
-			first.awaitLine("SAYS INSIDE 5", WAIT);
+			first.awaitLine("SAYS INSIDE 5 .*", WAIT);
 			first.freeze();
 			Instant frozen = Instant.now();
 			second.awaitLine("SAYS CHARGED 5 .*", WAIT);
-			assertThat(Duration.between(frozen, Instant.now())).isLessThan(BillingCompany.TTL.multipliedBy(2).plusSeconds(2));
+			assertThat(Duration.between(frozen, Instant.now()))
+				.isLessThan(BillingCompany.TTL.multipliedBy(2).plusSeconds(2));
 			assertThat(second.lines()).noneMatch((line) -> line.contains("REFUSED"));
 			company.awaitAllCharged();
 			awaitAtLeast(THREE_TTLS, frozen);
 			first.resume();
 			first.awaitLine("SAYS REFUSED 5 with " + token + ".*", WAIT);
-			first.awaitLine("SAYS END " + token + " held=false", WAIT);
-			assertThat(company.customersCharged()).isEqualTo(BillingCompany.CUSTOMERS);
-			assertThat(company.customersChargedTwice()).isZero();
+			first.awaitLine("SAYS END " + token + " held=false .*", WAIT);
+			company.assertBooksAreRight();
 		}
 	}
 
@@ -105,16 +106,15 @@ class FrozenHolderTests {
 			JvmProcess first = company.awaitHolder();
 			JvmProcess second = company.start("two");
 			long token = BillingCompany.awaitBegin(first);
-			first.awaitLine("SAYS INSIDE 5", WAIT);
+			first.awaitLine("SAYS INSIDE 5 .*", WAIT);
 			proxy.hangRequests();
 			long successor = BillingCompany.awaitBegin(second);
 			assertThat(successor).isGreaterThan(token);
-			second.awaitLine("SAYS END " + successor + " held=true", WAIT);
+			second.awaitLine("SAYS END " + successor + " held=true .*", WAIT);
 			proxy.pass();
 			first.awaitLine("SAYS REFUSED 5 with " + token + ".*", WAIT);
-			first.awaitLine("SAYS END " + token + " held=false", WAIT);
-			assertThat(company.customersCharged()).isEqualTo(BillingCompany.CUSTOMERS);
-			assertThat(company.customersChargedTwice()).isZero();
+			first.awaitLine("SAYS END " + token + " held=false .*", WAIT);
+			company.assertBooksAreRight();
 		}
 	}
 
@@ -129,7 +129,7 @@ class FrozenHolderTests {
 			Instant begun = Instant.now();
 			company.start("one");
 			JvmProcess first = company.awaitHolder();
-			first.awaitLine("SAYS END \\d+ held=true", WAIT);
+			first.awaitLine("SAYS END \\d+ held=true .*", WAIT);
 			awaitAtLeast(THREE_TTLS, begun);
 			own.commit();
 			assertThat(company.number("select count(*) from note")).isEqualTo(1);

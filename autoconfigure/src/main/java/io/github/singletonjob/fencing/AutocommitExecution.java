@@ -27,10 +27,8 @@ final class AutocommitExecution {
 		CollectedRuns runs = this.transaction.runs();
 		try {
 			runs.ensureOpen();
-			if (runs.asList().stream().allMatch(LeasedRun::allowsAutocommit)) {
-				return execution.call().proceed();
-			}
-			return executeWithoutCursor(execution);
+			LeasedRun fenced = runs.firstWithoutAutocommit();
+			return (fenced != null) ? executeWithoutCursor(execution, fenced) : execution.call().proceed();
 		}
 		finally {
 			runs.clear();
@@ -39,24 +37,23 @@ final class AutocommitExecution {
 
 	// Outside of a transaction the driver reads all rows at once; inside it would leave
 	// them in a cursor that dies at the commit
-	private @Nullable Object executeWithoutCursor(Execution execution) throws Throwable {
+	private @Nullable Object executeWithoutCursor(Execution execution, LeasedRun fenced) throws Throwable {
 		Statement statement = execution.statement();
 		int fetchSize = (statement != null) ? statement.getFetchSize() : 0;
 		if (statement == null || fetchSize == 0) {
-			return executeAsTransaction(execution);
+			return executeAsTransaction(execution, fenced);
 		}
 		statement.setFetchSize(0);
-		Object result = executeAsTransaction(execution);
+		Object result = executeAsTransaction(execution, fenced);
 		if (!statement.isClosed()) {
 			statement.setFetchSize(fetchSize);
 		}
 		return result;
 	}
 
-	private @Nullable Object executeAsTransaction(Execution execution) throws Throwable {
+	private @Nullable Object executeAsTransaction(Execution execution, LeasedRun fenced) throws Throwable {
 		// Before the transaction begins, so that its rollback does not undo it
 		this.transaction.boundIdleTime();
-		LeasedRun run = this.transaction.runs().asList().get(0);
 		this.delegate.setAutoCommit(false);
 		try {
 			Object result = execution.call().proceed();
@@ -69,7 +66,7 @@ final class AutocommitExecution {
 			// then
 			this.transaction.rollback(failure);
 			leaveTransaction(failure);
-			throw (failure instanceof SQLException sql) ? Refusals.explain(sql, run) : failure;
+			throw (failure instanceof SQLException sql) ? Refusals.explain(sql, fenced) : failure;
 		}
 	}
 

@@ -83,6 +83,15 @@ final class CollectedRuns {
 		return this.runs.stream().map(LeasedRun::grant).distinct().toList();
 	}
 
+	@Nullable LeasedRun firstWithoutAutocommit() {
+		for (LeasedRun run : this.runs) {
+			if (!run.allowsAutocommit()) {
+				return run;
+			}
+		}
+		return null;
+	}
+
 	/**
 	 * Refuses locally what need not be sent.
 	 * @throws io.github.singletonjob.LeaseLostException if one of the runs is over

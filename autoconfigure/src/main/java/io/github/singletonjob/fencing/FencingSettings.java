@@ -16,13 +16,15 @@ public record FencingSettings(@Nullable Duration idleInTransactionTimeout) {
 
 	/**
 	 * Checks the settings.
-	 * @throws IllegalArgumentException if the time-out is negative or longer than 24 days
+	 * @throws IllegalArgumentException if the time-out is neither zero nor between a
+	 * millisecond and 24 days
 	 */
 	public FencingSettings {
-		if (idleInTransactionTimeout != null && (idleInTransactionTimeout.isNegative()
-				|| idleInTransactionTimeout.compareTo(Duration.ofMillis(Integer.MAX_VALUE)) > 0)) {
+		if (idleInTransactionTimeout != null && !idleInTransactionTimeout.isZero()
+				&& (idleInTransactionTimeout.compareTo(Duration.ofMillis(1)) < 0
+						|| idleInTransactionTimeout.compareTo(Duration.ofMillis(Integer.MAX_VALUE)) > 0)) {
 			throw new IllegalArgumentException("The idle-in-transaction time-out " + idleInTransactionTimeout
-					+ " is out of range: give it 0 (off) to 24 days");
+					+ " is out of range: give it 1 ms to 24 days, or 0 to switch it off");
 		}
 	}
 

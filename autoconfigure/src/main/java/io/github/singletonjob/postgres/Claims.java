@@ -1,5 +1,6 @@
 package io.github.singletonjob.postgres;
 
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
@@ -40,8 +41,11 @@ final class Claims {
 		return this.claims.values().stream().anyMatch((claim) -> claim.session() == session);
 	}
 
-	void dropHeldOn(LeaseSession session) {
-		this.claims.values().removeIf((claim) -> claim.session() == session);
+	/** The leases of a session that is over. */
+	List<Claim> dropHeldOn(LeaseSession session) {
+		List<Claim> held = this.claims.values().stream().filter((claim) -> claim.session() == session).toList();
+		held.forEach(this::drop);
+		return held;
 	}
 
 }

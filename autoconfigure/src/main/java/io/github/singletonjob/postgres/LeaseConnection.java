@@ -86,7 +86,8 @@ final class LeaseConnection {
 	 * not be shorter than their time to live.
 	 */
 	void limitWait(Duration time) throws SQLException {
-		this.connection.setNetworkTimeout(Runnable::run, (int) Math.max(1, time.toMillis()));
+		this.connection.setNetworkTimeout(Runnable::run,
+				(int) Math.min(Integer.MAX_VALUE, Math.max(1, time.toMillis())));
 	}
 
 	AcquireAnswer acquire(Claim claim) throws SQLException {

@@ -2,6 +2,7 @@ package io.github.singletonjob.postgres;
 
 import java.sql.SQLException;
 import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -52,7 +53,8 @@ final class LeaseSession {
 		this.opener = opener;
 		this.claims = claims;
 		this.times = times;
-		this.thread = new Thread(this::live, "singleton-job-postgres-" + times.ttlMillis() + "ms");
+		// Inherits nothing from the thread of whichever job comes first
+		this.thread = new Thread(null, this::live, "singleton-job-postgres-" + times.ttlMillis() + "ms", 0, false);
 		this.thread.setDaemon(true);
 	}
 
@@ -87,8 +89,8 @@ final class LeaseSession {
 		if (current != null) {
 			current.end();
 		}
-		// Wakes the thread
-		submit(new SessionCall<>(SessionCall.Rank.RENEW, "Closing the session", (connection) -> true));
+		// Not submitted, which would refuse it: it wakes the thread
+		answerLater(new SessionCall<>(SessionCall.Rank.RENEW, "Closing the session", (connection) -> true));
 	}
 
 	/**
@@ -166,7 +168,11 @@ final class LeaseSession {
 		if (current != null) {
 			current.end();
 		}
-		this.claims.dropHeldOn(this);
+		List<Claim> lost = this.claims.dropHeldOn(this);
+		Exception cause = this.failure;
+		if (cause != null) {
+			lost.forEach((claim) -> logger.warn("Job '" + claim.job() + "': lease lost. " + cause.getMessage()));
+		}
 		this.opener.ended(this);
 		for (Queued queued = this.queue.poll(); queued != null; queued = this.queue.poll()) {
 			refuse(queued.call());

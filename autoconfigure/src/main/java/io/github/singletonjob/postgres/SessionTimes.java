@@ -5,7 +5,8 @@ import java.time.Duration;
 import io.github.singletonjob.lease.LeaseRequest;
 
 /**
- * How long things may take on a session.
+ * How long things may take on a session. They are those of the request for which it was
+ * opened, and count for the later ones with the same time to live.
  *
  * @param ttl how long the server keeps a session that it does not hear of; this is the
  * lease's time to live
@@ -33,8 +34,9 @@ record SessionTimes(Duration ttl, Duration callTimeout) {
 		return Math.max(2, this.callTimeout.toMillis() * 2 / 3);
 	}
 
+	/** The time to live in milliseconds, within what the server can take. */
 	long ttlMillis() {
-		return Math.max(1, this.ttl.toMillis());
+		return Math.min(Integer.MAX_VALUE, Math.max(1, this.ttl.toMillis()));
 	}
 
 	/** After how much time a session without leases is closed, in milliseconds. */

@@ -3,10 +3,11 @@ package io.github.singletonjob.postgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.singletonjob.lease.LeaseStoreException;
 
@@ -17,7 +18,9 @@ final class Sessions implements SessionOpener {
 
 	private static final Duration CLOSING_TIME = Duration.ofSeconds(2);
 
-	private final ConcurrentMap<Duration, LeaseSession> sessions = new ConcurrentHashMap<>();
+	private final ReentrantLock access = new ReentrantLock();
+
+	private final Map<Duration, LeaseSession> sessions = new HashMap<>();
 
 	private final SessionSource source;
 
@@ -27,7 +30,7 @@ final class Sessions implements SessionOpener {
 
 	private final Claims claims;
 
-	private volatile boolean closed;
+	private boolean closed;
 
 	Sessions(SessionSource source, String applicationName, PostgresProbe probe, Claims claims) {
 		this.source = source;
@@ -40,17 +43,24 @@ final class Sessions implements SessionOpener {
 	 * The session for this time to live, a new one if the last one is over.
 	 */
 	LeaseSession current(SessionTimes times) {
-		return this.sessions.compute(times.ttl(), (ttl, last) -> {
+		this.access.lock();
+		try {
 			if (this.closed) {
 				throw new LeaseStoreException("The Postgres lease store is closed", null);
 			}
-			if (last != null && !last.isEnded()) {
-				return last;
-			}
-			LeaseSession fresh = new LeaseSession(this, this.claims, times);
-			fresh.start();
-			return fresh;
-		});
+			LeaseSession last = this.sessions.get(times.ttl());
+			return (last != null && !last.isEnded()) ? last : start(times);
+		}
+		finally {
+			this.access.unlock();
+		}
+	}
+
+	private LeaseSession start(SessionTimes times) {
+		LeaseSession fresh = new LeaseSession(this, this.claims, times);
+		this.sessions.put(times.ttl(), fresh);
+		fresh.start();
+		return fresh;
 	}
 
 	@Override
@@ -67,13 +77,18 @@ final class Sessions implements SessionOpener {
 
 	@Override
 	public void ended(LeaseSession session) {
-		this.sessions.remove(session.times().ttl(), session);
+		this.access.lock();
+		try {
+			this.sessions.remove(session.times().ttl(), session);
+		}
+		finally {
+			this.access.unlock();
+		}
 	}
 
 	/** Ends all sessions, and with them their leases. */
 	void close() {
-		this.closed = true;
-		List<LeaseSession> open = List.copyOf(this.sessions.values());
+		List<LeaseSession> open = stopOpening();
 		open.forEach(LeaseSession::end);
 		long deadline = SessionCall.deadlineIn(CLOSING_TIME);
 		try {
@@ -83,6 +98,17 @@ final class Sessions implements SessionOpener {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+		}
+	}
+
+	private List<LeaseSession> stopOpening() {
+		this.access.lock();
+		try {
+			this.closed = true;
+			return List.copyOf(this.sessions.values());
+		}
+		finally {
+			this.access.unlock();
 		}
 	}
 

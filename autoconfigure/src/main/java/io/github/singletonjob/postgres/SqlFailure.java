@@ -93,6 +93,8 @@ final class SqlFailure {
 					+ ", and did not let go in time. To see who: " + WHO_BLOCKS;
 			case "57014" -> "the statement was cancelled or ran into the time-out. If the server is not overloaded,"
 					+ " see who is in the way: " + WHO_BLOCKS;
+			case "23505" -> "its row contradicts another one in " + LeaseSql.TABLE
+					+ ", which only rows can do that were" + " written by hand: " + failure.getMessage();
 			case "25006" -> "the server is read-only, probably a stand-by. The store needs the primary";
 			default -> failure.getMessage() + " (SQL state " + state(failure) + ")";
 		};

@@ -1,0 +1,24 @@
+package io.github.singletonjob.sample.company;
+
+import io.github.singletonjob.LeaseLostEvent;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.event.EventListener;
+import org.springframework.stereotype.Component;
+
+/**
+ * Tells the people on call that a job was interrupted. A real company would page them;
+ * this one writes a line.
+ */
+@Component
+class OnCall {
+
+	private static final Logger logger = LoggerFactory.getLogger(OnCall.class);
+
+	@EventListener
+	void leaseLost(LeaseLostEvent event) {
+		logger.warn("{}: paging the people on call: token {} is over ({})", event.job(), event.token(), event.reason());
+	}
+
+}

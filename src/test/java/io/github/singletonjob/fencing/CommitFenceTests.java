@@ -1,0 +1,357 @@
+package io.github.singletonjob.fencing;
+
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+import io.github.singletonjob.CurrentJobRun;
+import io.github.singletonjob.JobRun;
+import io.github.singletonjob.LeaseLostException;
+import io.github.singletonjob.StaleTokenException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static io.github.singletonjob.fencing.GuardedDatabase.execute;
+import static io.github.singletonjob.fencing.GuardedDatabase.insert;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Transactions that a run commits by itself on a guarded connection.
+ */
+@Timeout(60)
+class CommitFenceTests {
+
+	private final GuardedDatabase database = new GuardedDatabase();
+
+	@AfterEach
+	void close() {
+		this.database.close();
+	}
+
+	@Test
+	void theHolderCommits() throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.inTransaction(run, (connection) -> {
+			insert(connection, 1);
+			connection.commit();
+		});
+		assertThat(this.database.invoices()).isEqualTo(1);
+		assertThat(run.refusal()).isNull();
+	}
+
+	@Test
+	void aHolderThatWasOvertakenCannotCommit() throws SQLException {
+		FakeRun stale = this.database.begin("billing", 33);
+		this.database.inTransaction(stale, (connection) -> {
+			insert(connection, 1);
+			this.database.begin("billing", 34);
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(connection::commit)
+				.withMessageStartingWith(
+						"billing: the database refused token 33: holder holder-34 has token 34 since 20")
+				.withMessageEndingWith("; the transaction was rolled back, nothing of it was written")
+				.satisfies((ex) -> assertThat(stale.refusal()).isSameAs(ex));
+		});
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void swallowingTheRefusalWritesNothing() throws SQLException {
+		FakeRun stale = this.database.begin("billing", 33);
+		this.database.inTransaction(stale, (connection) -> {
+			insert(connection, 1);
+			this.database.begin("billing", 34);
+			swallow(connection::commit);
+			swallow(connection::commit);
+			swallow(() -> connection.setAutoCommit(true));
+		});
+		assertThat(this.database.invoices()).isZero();
+		try (Connection connection = this.database.guarded().getConnection()) {
+			assertThat(connection.getAutoCommit()).isTrue();
+		}
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aTokenOfTheSameNumberFromAnotherGrantIsRefused() throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.outside().sql("update singleton_job set owner = 'somebody'").update();
+		this.database.inTransaction(run, (connection) -> {
+			insert(connection, 1);
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(connection::commit)
+				.withMessageContaining("holder holder-33 has that token by another grant");
+		});
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aFenceRowThatWasDeletedRefuses() throws SQLException {
+		assertRefusedWithout("delete from singleton_job");
+	}
+
+	@Test
+	void aFenceThatWasTruncatedRefuses() throws SQLException {
+		assertRefusedWithout("truncate singleton_job");
+	}
+
+	private void assertRefusedWithout(String sql) throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.outside().sql(sql).update();
+		this.database.inTransaction(run, (connection) -> {
+			insert(connection, 1);
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(connection::commit)
+				.withMessageContaining("its row in public.singleton_job is missing (deleted or truncated)");
+		});
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aConnectionTakenBeforeTheRunIsFencedInside() throws SQLException {
+		FakeRun stale = this.database.begin("billing", 33);
+		this.database.begin("billing", 34);
+		try (Connection connection = this.database.guarded().getConnection()) {
+			connection.setAutoCommit(false);
+			try (var scope = CurrentJobRun.open(stale)) {
+				insert(connection, 1);
+				assertThatExceptionOfType(StaleTokenException.class).isThrownBy(connection::commit);
+			}
+		}
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aStatementPreparedBeforeTheRunIsFencedInside() throws SQLException {
+		FakeRun stale = this.database.begin("billing", 33);
+		this.database.begin("billing", 34);
+		try (Connection connection = this.database.guarded().getConnection();
+				var statement = connection.prepareStatement("insert into invoice values (1)")) {
+			try (var scope = CurrentJobRun.open(stale)) {
+				assertThatExceptionOfType(StaleTokenException.class).isThrownBy(statement::executeUpdate);
+			}
+		}
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aCommitAfterTheRunIsFencedByIt() throws SQLException {
+		FakeRun stale = this.database.begin("billing", 33);
+		try (Connection connection = this.database.guarded().getConnection()) {
+			connection.setAutoCommit(false);
+			try (var scope = CurrentJobRun.open(stale)) {
+				insert(connection, 1);
+			}
+			stale.close("ended");
+			assertThatExceptionOfType(LeaseLostException.class).isThrownBy(connection::commit).withMessage("ended");
+		}
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aCommitOnAnotherThreadIsFencedByTheRunThatWrote() throws Exception {
+		FakeRun stale = this.database.begin("billing", 33);
+		ExecutorService executor = Executors.newSingleThreadExecutor();
+		try {
+			this.database.inTransaction(stale, (connection) -> {
+				insert(connection, 1);
+				this.database.begin("billing", 34);
+				assertThat(executor.submit(() -> {
+					connection.commit();
+					return null;
+				})).failsWithin(GuardedDatabase.TIMEOUT)
+					.withThrowableThat()
+					.withCauseInstanceOf(StaleTokenException.class);
+			});
+		}
+		finally {
+			executor.shutdownNow();
+		}
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aRunInsideARunIsFencedByBoth() throws SQLException {
+		FakeRun outer = this.database.begin("billing", 33);
+		FakeRun inner = this.database.begin("mails", 7).inside(outer);
+		this.database.inTransaction(inner, (connection) -> {
+			insert(connection, 1);
+			connection.commit();
+			insert(connection, 2);
+			this.database.begin("billing", 34);
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(connection::commit)
+				.withMessageContaining("refused token 33");
+		});
+		assertThat(outer.refusal()).isNotNull();
+		assertThat(inner.refusal()).isNull();
+		assertThat(this.database.invoices()).isEqualTo(1);
+	}
+
+	@Test
+	void aTransactionBelongsToEveryRunThatWorkedOnIt() throws SQLException {
+		FakeRun first = this.database.begin("billing", 33);
+		FakeRun second = this.database.begin("mails", 7);
+		try (Connection connection = this.database.guarded().getConnection()) {
+			connection.setAutoCommit(false);
+			try (var scope = CurrentJobRun.open(first)) {
+				insert(connection, 1);
+			}
+			this.database.begin("billing", 34);
+			try (var scope = CurrentJobRun.open(second)) {
+				assertThatExceptionOfType(StaleTokenException.class).isThrownBy(connection::commit);
+			}
+		}
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aRunThatIsOverIsRefusedWithoutAskingTheDatabase() throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.inTransaction(run, (connection) -> {
+			insert(connection, 1);
+			run.close("lost by the keeper");
+			assertThatExceptionOfType(LeaseLostException.class).isThrownBy(connection::commit)
+				.withMessage("lost by the keeper");
+			// Reads go on
+			execute(connection, "select count(*) from invoice");
+		});
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aRunThatCarriesNoGrantIsRefused() throws SQLException {
+		JobRun foreign = (JobRun) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { JobRun.class },
+				(proxy, method, args) -> null);
+		try (var scope = CurrentJobRun.open(foreign); Connection connection = this.database.guarded().getConnection()) {
+			assertThatIllegalStateException().isThrownBy(() -> insert(connection, 1))
+				.withMessageContaining("carries no grant");
+			connection.setAutoCommit(false);
+			assertThatIllegalStateException().isThrownBy(connection::commit);
+		}
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void closingTheConnectionRollsBack() throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.inTransaction(run, (connection) -> insert(connection, 1));
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aTransactionThatWroteNothingTakesNoLockAndNoIdAndWritesNoLog() throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.in(run, (connection) -> execute(connection, "select 1"));
+		// Something else may happen to write to the log meanwhile, but not each time
+		await().untilAsserted(() -> {
+			String before = log();
+			for (boolean readOnly : new boolean[] { false, true }) {
+				this.database.in(run, (connection) -> read(connection, readOnly));
+			}
+			assertThat(log()).isEqualTo(before);
+		});
+		assertThat(this.database.outside().sql("select xmax::text from singleton_job").query(String.class).single())
+			.isEqualTo("0");
+	}
+
+	private static void read(Connection connection, boolean readOnly) throws SQLException {
+		connection.setReadOnly(readOnly);
+		connection.setAutoCommit(false);
+		execute(connection, "select * from invoice");
+		connection.commit();
+		connection.setAutoCommit(true);
+		connection.setReadOnly(false);
+	}
+
+	private String log() {
+		return this.database.outside()
+			.sql("select pg_current_wal_insert_lsn() || ' ' || pg_snapshot_xmax(pg_current_snapshot())")
+			.query(String.class)
+			.single();
+	}
+
+	@Test
+	void aDivisionByZeroOfTheApplicationIsNotMistaken() throws SQLException {
+		this.database.outside().sql("""
+				create function divide() returns trigger language plpgsql as 'begin perform 1 / 0; return null; end';
+				create constraint trigger divide after insert on invoice deferrable initially deferred
+				for each row execute function divide()""").update();
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.inTransaction(run, (connection) -> {
+			insert(connection, 1);
+			assertThatExceptionOfType(SQLException.class).isThrownBy(connection::commit)
+				.withMessageContaining("division by zero")
+				.satisfies((ex) -> assertThat(ex.getSQLState()).isEqualTo("22012"));
+		});
+		assertThat(run.refusal()).isNull();
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void theFenceIsFoundWhateverTheTransactionDidToTheNames() throws SQLException {
+		FakeRun stale = this.database.begin("billing", 33);
+		this.database.outside()
+			.sql("create schema other; create table other.singleton_job (like singleton_job)")
+			.update();
+		this.database.inTransaction(stale, (connection) -> {
+			insert(connection, 1);
+			execute(connection, "create temp table singleton_job (like public.singleton_job)");
+			execute(connection, "insert into pg_temp.singleton_job values ('shop', 'billing', 33, 'owner-33')");
+			execute(connection, "set local search_path = other");
+			this.database.begin("billing", 34);
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(connection::commit);
+		});
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void aFailedStatementMakesTheCommitFailAndNothingElse() throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.inTransaction(run, (connection) -> {
+			insert(connection, 1);
+			swallow(() -> execute(connection, "select nonsense"));
+			assertThatExceptionOfType(SQLException.class).isThrownBy(connection::commit);
+			insert(connection, 2);
+			connection.commit();
+		});
+		assertThat(run.refusal()).isNull();
+		assertThat(this.database.invoices()).isEqualTo(1);
+	}
+
+	@Test
+	void outsideOfARunNothingIsFenced() throws SQLException {
+		this.database.begin("billing", 33);
+		try (Connection connection = this.database.guarded().getConnection()) {
+			insert(connection, 1);
+			execute(connection, "begin");
+			insert(connection, 2);
+			execute(connection, "commit");
+			connection.setAutoCommit(false);
+			insert(connection, 3);
+			connection.commit();
+			insert(connection, 4);
+			connection.setAutoCommit(true);
+		}
+		assertThat(this.database.invoices()).isEqualTo(4);
+	}
+
+	private static void swallow(SqlCall call) {
+		try {
+			call.run();
+		}
+		catch (SQLException | RuntimeException ex) {
+			assertThat(ex).hasMessageNotContaining("NullPointer");
+		}
+	}
+
+	@FunctionalInterface
+	private interface SqlCall {
+
+		void run() throws SQLException;
+
+	}
+
+}

@@ -1,0 +1,321 @@
+package io.github.singletonjob.fencing;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import io.github.singletonjob.CurrentJobRun;
+import io.github.singletonjob.LeaseLostException;
+import io.github.singletonjob.StaleTokenException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
+import org.postgresql.PGStatement;
+import org.postgresql.copy.CopyManager;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.jdbc.PgConnection;
+
+import static io.github.singletonjob.fencing.GuardedDatabase.execute;
+import static io.github.singletonjob.fencing.GuardedDatabase.insert;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Each way by which a stale holder could write past a fence that looks at
+ * {@code commit()} alone.
+ */
+@Timeout(60)
+class WaysPastACommitTests {
+
+	private final GuardedDatabase database = new GuardedDatabase();
+
+	private final FakeRun stale = this.database.begin("billing", 33);
+
+	WaysPastACommitTests() {
+		this.database.begin("billing", 34);
+	}
+
+	@AfterEach
+	void nothingWasWritten() {
+		this.database.close();
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void switchingAutocommitOnInATransaction() throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			insert(connection, 1);
+			assertRefused(() -> connection.setAutoCommit(true));
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "commit", "/* x */ commit", "-- x\n  Commit Work", "/* a /* b */ */ END", ";; commit",
+			"select 1; commit", "select ';'; commit", "commit and chain", "prepare transaction 'x'", "{oj commit}",
+			"{fn commit}", "select $a$ ' $a$; commit", "select E'\\''; commit", "select 'a\\'; commit",
+			"rollback; insert into invoice values (2)", "abort; insert into invoice values (2)" })
+	void endingTheTransactionByTheTextOfAStatement(String sql) throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			insert(connection, 1);
+			assertTextRefused(() -> execute(connection, sql));
+			assertTextRefused(() -> prepareAndExecute(connection, sql));
+			connection.rollback();
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "commit", "end", "rollback", "prepare transaction 'x'" })
+	void endingTheTransactionInABatch(String sql) throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			try (Statement statement = connection.createStatement()) {
+				statement.addBatch("insert into invoice values (1)");
+				statement.addBatch(sql);
+				statement.addBatch("insert into invoice values (2)");
+				assertTextRefused(statement::executeBatch);
+			}
+		});
+	}
+
+	@Test
+	void aCommitThatWasPreparedBeforeTheRun() throws SQLException {
+		try (Connection connection = this.database.guarded().getConnection();
+				Statement batch = connection.createStatement();
+				PreparedStatement commit = connection.prepareStatement("commit")) {
+			connection.setAutoCommit(false);
+			batch.addBatch("commit");
+			try (var scope = CurrentJobRun.open(this.stale)) {
+				insert(connection, 1);
+				assertTextRefused(batch::executeBatch);
+				assertTextRefused(commit::execute);
+			}
+		}
+	}
+
+	@Test
+	void aTransactionBegunByTheTextOfAStatement() throws SQLException {
+		this.database.in(this.stale, (connection) -> {
+			assertTextRefused(() -> execute(connection, "begin"));
+			assertTextRefused(() -> execute(connection, "start transaction; insert into invoice values (1)"));
+			assertTextRefused(() -> execute(connection, "insert into invoice values (1); commit; select 1"));
+		});
+	}
+
+	@Test
+	void aTransactionBegunByTextBeforeTheRun() throws SQLException {
+		try (Connection connection = this.database.guarded().getConnection()) {
+			execute(connection, "begin");
+			insert(connection, 1);
+			try (var scope = CurrentJobRun.open(this.stale)) {
+				assertRefused(() -> execute(connection, "select 1"));
+				assertTextRefused(() -> execute(connection, "commit"));
+			}
+		}
+	}
+
+	@Test
+	void anAutocommitStatement() throws SQLException {
+		this.database.in(this.stale, (connection) -> assertRefused(() -> insert(connection, 1)));
+	}
+
+	@Test
+	void anAutocommitBatch() throws SQLException {
+		this.database.in(this.stale, (connection) -> {
+			try (Statement statement = connection.createStatement()) {
+				statement.addBatch("insert into invoice values (1)");
+				statement.addBatch("insert into invoice values (2)");
+				assertRefused(statement::executeBatch);
+			}
+		});
+	}
+
+	@Test
+	void aReadOnlyFlagThatTheDriverIgnores() throws SQLException {
+		try (var ignoring = new GuardedDatabase(this.database.url() + "?readOnlyMode=ignore", (config) -> {
+		}, FencingSettings.defaults())) {
+			ignoring.in(this.stale, (connection) -> {
+				connection.setReadOnly(true);
+				connection.setAutoCommit(false);
+				insert(connection, 1);
+				assertThatExceptionOfType(SQLException.class).isThrownBy(connection::commit)
+					.withMessageContaining("has written nevertheless");
+			});
+		}
+	}
+
+	@Test
+	void declaringTheTransactionReadOnlyAfterItWrote() throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			insert(connection, 1);
+			execute(connection, "set transaction read only");
+			assertThatExceptionOfType(SQLException.class).isThrownBy(connection::commit)
+				.satisfies((ex) -> assertThat(ex.getSQLState()).isEqualTo("25006"));
+		});
+	}
+
+	@Test
+	void copyingThroughTheDriverWithoutATransaction() throws SQLException {
+		this.database.in(this.stale, (connection) -> {
+			assertThat(connection.isWrapperFor(PGConnection.class)).isFalse();
+			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> connection.unwrap(PGConnection.class))
+				.withMessageContaining("Begin a transaction first");
+		});
+	}
+
+	@Test
+	void copyingThroughTheDriverInATransaction() throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			assertThat(connection.isWrapperFor(PGConnection.class)).isTrue();
+			PGConnection driver = connection.unwrap(PGConnection.class);
+			assertThat(driver).isNotInstanceOf(Connection.class);
+			assertThat(driver.getBackendPID()).isPositive();
+			copy(driver.getCopyAPI());
+			assertRefused(connection::commit);
+		});
+	}
+
+	@Test
+	void copyingAsTheOnlyActOfATransaction() throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			CopyManager copyManager = connection.unwrap(PGConnection.class).getCopyAPI();
+			connection.rollback();
+			copy(copyManager);
+			assertRefused(() -> connection.setAutoCommit(true));
+		});
+	}
+
+	@Test
+	void keepingTheDriversObjectAfterTheTransaction() throws SQLException {
+		this.database.inTransaction(this.database.begin("mails", 1), (connection) -> {
+			PGConnection driver = connection.unwrap(PGConnection.class);
+			connection.setAutoCommit(true);
+			assertThatExceptionOfType(SQLException.class).isThrownBy(driver::getCopyAPI)
+				.withMessageContaining("Begin a transaction first");
+		});
+	}
+
+	private static void copy(CopyManager copyManager) throws SQLException {
+		try {
+			copyManager.copyIn("copy invoice (id) from stdin", new StringReader("1\n"));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Test
+	void unwrappingTheConnection() throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			insert(connection, 1);
+			assertThat(connection.unwrap(Connection.class)).isSameAs(connection);
+			assertThat(connection.isWrapperFor(Connection.class)).isTrue();
+			for (Class<?> type : new Class<?>[] { PgConnection.class, BaseConnection.class }) {
+				assertThat(connection.isWrapperFor(type)).isFalse();
+				assertThatExceptionOfType(SQLException.class).isThrownBy(() -> connection.unwrap(type))
+					.withMessageContaining("refused inside a job's run");
+			}
+		});
+	}
+
+	@Test
+	void unwrappingAStatement() throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			try (Statement statement = connection.createStatement()) {
+				assertThat(statement.unwrap(Statement.class)).isSameAs(statement);
+				assertThat(statement.unwrap(PGStatement.class)).isNotInstanceOf(Statement.class);
+			}
+		});
+	}
+
+	@Test
+	void theConnectionThatOtherObjectsHandOut() throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			DatabaseMetaData metaData = connection.getMetaData();
+			assertThat(metaData.getConnection()).isSameAs(connection);
+			try (Statement statement = connection.createStatement();
+					ResultSet result = statement.executeQuery("select 1, array[1]");
+					ResultSet tables = metaData.getTables(null, null, "invoice", null)) {
+				assertThat(statement.getConnection()).isSameAs(connection);
+				assertThat(result.getStatement()).isSameAs(statement);
+				assertThat(tables.getStatement().getConnection()).isSameAs(connection);
+				result.next();
+				Statement ofArray = result.getArray(2).getResultSet().getStatement();
+				assertThat(ofArray.getConnection()).isSameAs(connection);
+				assertThat(result.unwrap(ResultSet.class)).isSameAs(result);
+			}
+			try (var prepared = connection.prepareStatement("select 1");
+					var call = connection.prepareCall("{?= call now()}")) {
+				assertThat(prepared.getConnection()).isSameAs(connection);
+				assertThat(prepared.executeQuery().getStatement()).isSameAs(prepared);
+				assertThat(call.getConnection()).isSameAs(connection);
+			}
+		});
+	}
+
+	@Test
+	void changingARowThroughAResult() throws SQLException {
+		try (Connection connection = this.database.guarded().getConnection();
+				Statement statement = connection.createStatement(ResultSet.TYPE_SCROLL_INSENSITIVE,
+						ResultSet.CONCUR_UPDATABLE);
+				ResultSet result = statement.executeQuery("select id, token from invoice");
+				var scope = CurrentJobRun.open(this.stale)) {
+			result.moveToInsertRow();
+			result.updateLong("id", 1);
+			assertRefused(result::insertRow);
+		}
+	}
+
+	@Test
+	void closingTheConnectionOfAPoolThatCommits() throws SQLException {
+		CommittingPool pool = new CommittingPool(this.database.plain(), true);
+		try (var scope = CurrentJobRun.open(this.stale)) {
+			Connection connection = FencedDataSources.guard(pool).getConnection();
+			connection.setAutoCommit(false);
+			insert(connection, 1);
+			connection.close();
+		}
+		assertThat(pool.session().isClosed()).isFalse();
+	}
+
+	@Test
+	void aRollbackThatFails() throws SQLException {
+		CommittingPool pool = new CommittingPool(this.database.plain(), false);
+		try (var scope = CurrentJobRun.open(this.stale)) {
+			Connection connection = FencedDataSources.guard(pool).getConnection();
+			connection.setAutoCommit(false);
+			insert(connection, 1);
+			this.stale.close("lost");
+			assertThatExceptionOfType(LeaseLostException.class).isThrownBy(connection::commit)
+				.withMessage("lost")
+				.satisfies((ex) -> assertThat(ex.getSuppressed()).hasSize(1));
+			connection.close();
+		}
+		assertThat(pool.session().isClosed()).isTrue();
+	}
+
+	private static void prepareAndExecute(Connection connection, String sql) throws SQLException {
+		try (var statement = connection.prepareStatement(sql)) {
+			statement.execute();
+		}
+	}
+
+	private static void assertRefused(ThrowingCallable call) {
+		assertThatExceptionOfType(StaleTokenException.class).isThrownBy(call);
+	}
+
+	private static void assertTextRefused(ThrowingCallable call) {
+		assertThatExceptionOfType(SQLException.class).isThrownBy(call)
+			.withMessageContaining("is refused inside a job's run")
+			.withMessageContaining("@Transactional");
+	}
+
+}

@@ -1,0 +1,148 @@
+package io.github.singletonjob.postgres;
+
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.singletonjob.contract.Instances;
+import io.github.singletonjob.contract.StoreTraits;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.Renewal;
+import io.github.singletonjob.servers.PostgresServer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One job that is stuck does not disturb another one on the same session.
+ */
+class BlockedAcquireTests {
+
+	private static final int STUCK_JOBS = 4;
+
+	private final String url = Databases.create();
+
+	/** The call time-out that follows from this time to live and the default settings. */
+	private final StoreTraits traits = new StoreTraits(Duration.ofSeconds(3), Duration.ofSeconds(1),
+			Duration.ofMillis(366));
+
+	private final Instances instances = new Instances(() -> Databases.store(this.url), this.traits);
+
+	private final ExecutorService threads = Executors.newFixedThreadPool(STUCK_JOBS);
+
+	private final AtomicBoolean over = new AtomicBoolean();
+
+	private LeaseStore store;
+
+	private LeaseGrant kept;
+
+	@BeforeEach
+	void acquire() {
+		this.store = this.instances.open();
+		this.kept = this.instances.acquire(this.store, this.instances.job("kept"));
+	}
+
+	@AfterEach
+	void close() throws Exception {
+		this.threads.shutdownNow();
+		this.instances.close();
+	}
+
+	@Test
+	void rowsThatSomebodyElseHasLocked() throws Exception {
+		for (int i = 0; i < STUCK_JOBS; i++) {
+			this.store.release(this.instances.acquire(this.store, stuck(i)));
+		}
+		try (Connection migration = PostgresServer.connect(this.url);
+				Statement statement = migration.createStatement()) {
+			migration.setAutoCommit(false);
+			statement.execute("select * from singleton_job_lease where name like 'stuck%' for update");
+			assertThat(attemptsWhileRenewed()).anySatisfy(
+					(message) -> assertThat(message).contains("has locked its row").contains("pg_stat_activity"));
+			migration.rollback();
+		}
+		assertNothingIsLeftBehind();
+	}
+
+	@Test
+	void statementsThatTimeOut() throws Exception {
+		Databases.execute(this.url,
+				"""
+						create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(5); return new; end';
+						create trigger dawdle before insert on singleton_job_lease for each row
+						when (new.name like 'stuck%') execute function dawdle()""");
+		assertThat(attemptsWhileRenewed()).anySatisfy((message) -> assertThat(message).contains("time-out"));
+		Databases.execute(this.url, "drop trigger dawdle on singleton_job_lease");
+		assertNothingIsLeftBehind();
+	}
+
+	private JobId stuck(int number) {
+		return this.instances.job("stuck " + number);
+	}
+
+	/**
+	 * Renews for two times to live while other jobs ask; answers what these were told.
+	 */
+	private List<String> attemptsWhileRenewed() throws Exception {
+		List<Future<List<String>>> attempts = new ArrayList<>();
+		for (int i = 0; i < STUCK_JOBS; i++) {
+			JobId job = stuck(i);
+			attempts.add(this.threads.submit(() -> attempts(job)));
+		}
+		long start = System.nanoTime();
+		Awaitility.await()
+			.pollInSameThread()
+			.pollInterval(this.traits.ttl().dividedBy(10))
+			.atMost(this.traits.ttl().multipliedBy(4))
+			.until(() -> {
+				long sent = System.nanoTime();
+				assertThat(Instances.renew(this.store, this.kept)).isEqualTo(Renewal.EXTENDED);
+				assertThat(Duration.ofNanos(System.nanoTime() - sent)).isLessThan(this.traits.callTimeout());
+				return sent - start > this.traits.ttl().multipliedBy(2).toNanos();
+			});
+		this.over.set(true);
+		List<String> messages = new ArrayList<>();
+		for (Future<List<String>> attempt : attempts) {
+			messages.addAll(attempt.get());
+		}
+		return messages;
+	}
+
+	private List<String> attempts(JobId job) {
+		List<String> messages = new ArrayList<>();
+		while (!this.over.get()) {
+			try {
+				this.store.tryAcquire(this.instances.request(job, "stuck"));
+				messages.add("answered");
+			}
+			catch (LeaseStoreException ex) {
+				messages.add(String.valueOf(ex.getMessage()));
+			}
+		}
+		assertThat(messages).doesNotContain("answered");
+		return messages;
+	}
+
+	private void assertNothingIsLeftBehind() {
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(5))
+			.untilAsserted(() -> assertThat(Databases.advisoryLocks(this.url)).isEqualTo(1));
+		for (int i = 0; i < STUCK_JOBS; i++) {
+			JobId job = stuck(i);
+			Instances.awaitGrant(() -> this.store.tryAcquire(this.instances.request(job, "again")));
+		}
+	}
+
+}

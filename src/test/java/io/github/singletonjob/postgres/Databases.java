@@ -1,0 +1,85 @@
+package io.github.singletonjob.postgres;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import io.github.singletonjob.servers.PostgresServer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Databases with the store's table, and what an operator would ask them.
+ */
+final class Databases {
+
+	private static @Nullable PostgresServer fast;
+
+	private Databases() {
+	}
+
+	/** A database of its own on the shared server, with the table. */
+	static String create() {
+		String url = PostgresServer.shared().newDatabase();
+		new PostgresSchema(source(url)).initialize();
+		return url;
+	}
+
+	/**
+	 * As {@link #create()}, on a server that does not wait for the disk: for thousands of
+	 * commits where nothing is lost but time.
+	 */
+	static synchronized String createFast() {
+		if (fast == null) {
+			fast = PostgresServer.create().with("fsync", "off").start();
+		}
+		String url = fast.newDatabase();
+		new PostgresSchema(source(url)).initialize();
+		return url;
+	}
+
+	static SessionSource source(String url) {
+		return () -> PostgresServer.connect(url);
+	}
+
+	static PostgresLeaseStore store(String url) {
+		return new PostgresLeaseStore(source(url), "singleton-job test");
+	}
+
+	static void execute(String url, String sql) {
+		try (Connection connection = PostgresServer.connect(url); Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(sql, ex);
+		}
+	}
+
+	/** The first column of the first row. */
+	static long ask(String url, String sql) {
+		try (Connection connection = PostgresServer.connect(url);
+				Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery(sql)) {
+			row.next();
+			return row.getLong(1);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(sql, ex);
+		}
+	}
+
+	/** The advisory locks that anybody holds in this database. */
+	static long advisoryLocks(String url) {
+		return ask(url, """
+				select count(*) from pg_locks where locktype = 'advisory'
+				and database = (select oid from pg_database where datname = current_database())""");
+	}
+
+	/** The lease sessions that are open on this database. */
+	static long sessions(String url) {
+		return ask(url, """
+				select count(*) from pg_stat_activity where application_name = 'singleton-job test'
+				and datname = current_database()""");
+	}
+
+}

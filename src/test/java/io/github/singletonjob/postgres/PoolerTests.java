@@ -1,0 +1,134 @@
+package io.github.singletonjob.postgres;
+
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.singletonjob.contract.Instances;
+import io.github.singletonjob.contract.StoreTraits;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.Renewal;
+import io.github.singletonjob.servers.PostgresServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A pooler that shares sessions between connections is found, and one that does not is
+ * not.
+ */
+@EnabledIf("io.github.singletonjob.servers.PgBouncerServer#isAvailable")
+class PoolerTests {
+
+	private static final String TRANSACTIONS = "pool_mode = transaction";
+
+	private static final int BUSY_CLIENTS = 4;
+
+	private static final int PROBES = 10;
+
+	private final String url = Databases.create();
+
+	private final AtomicBoolean over = new AtomicBoolean();
+
+	private final ExecutorService threads = Executors.newFixedThreadPool(BUSY_CLIENTS);
+
+	@AfterEach
+	void stop() {
+		this.over.set(true);
+		this.threads.shutdown();
+	}
+
+	private static void assertFound(String pooled) {
+		try (PostgresLeaseStore store = Databases.store(pooled)) {
+			UnusableStoreException refusal = assertThatExceptionOfType(UnusableStoreException.class)
+				.isThrownBy(store::probe)
+				.actual();
+			assertThat(refusal).hasMessageContaining("pooler");
+			assertThat(refusal.action()).contains("straight to Postgres").contains("pool_mode = session");
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0, 10", "1, 10", "0, 1", "1, 2" })
+	void oneThatIsIdleIsFound(int roundRobin, int poolSize) throws IOException {
+		try (PoolerProcess pooler = PoolerProcess.start(this.url, TRANSACTIONS, "server_round_robin = " + roundRobin,
+				"default_pool_size = " + poolSize)) {
+			for (int i = 0; i < PROBES; i++) {
+				assertFound(pooler.jdbcUrl());
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1 })
+	void oneThatIsBusyIsFound(int roundRobin) throws IOException {
+		try (PoolerProcess pooler = PoolerProcess.start(this.url, TRANSACTIONS, "server_round_robin = " + roundRobin)) {
+			List<Future<Integer>> clients = new ArrayList<>();
+			for (int client = 0; client < BUSY_CLIENTS; client++) {
+				clients.add(this.threads.submit(() -> keepBusy(pooler.jdbcUrl())));
+			}
+			for (int i = 0; i < PROBES; i++) {
+				assertFound(pooler.jdbcUrl());
+			}
+			assertThat(clients).noneMatch(Future::isDone);
+			this.over.set(true);
+			assertThat(clients).allSatisfy((client) -> assertThat(client.get()).isPositive());
+		}
+	}
+
+	@Test
+	void oneThatRefusesTransactionsIsFound() throws IOException {
+		try (PoolerProcess pooler = PoolerProcess.start(this.url, "pool_mode = statement")) {
+			assertFound(pooler.jdbcUrl());
+		}
+	}
+
+	@Test
+	void oneThatRefusesSettingsOfTheConnectionIsNamed() throws IOException {
+		try (PoolerProcess pooler = PoolerProcess.start(this.url, TRANSACTIONS)) {
+			assertFound(pooler.jdbcUrl() + "?options=-c%20search_path=public");
+		}
+	}
+
+	@Test
+	void oneThatKeepsSessionsApartPasses() throws Exception {
+		try (PoolerProcess pooler = PoolerProcess.start(this.url, "pool_mode = session");
+				Instances instances = new Instances(() -> Databases.store(pooler.jdbcUrl()),
+						new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(1)))) {
+			PostgresLeaseStore store = (PostgresLeaseStore) instances.open();
+			store.probe();
+			LeaseGrant grant = instances.acquire(store, instances.job("billing"));
+			assertThat(Instances.renew(store, grant)).isEqualTo(Renewal.EXTENDED);
+			assertThat(store.release(grant)).isTrue();
+		}
+	}
+
+	private int keepBusy(String pooled) throws SQLException {
+		try (Connection connection = PostgresServer.connect(pooled + "?preferQueryMode=simple");
+				Statement statement = connection.createStatement()) {
+			connection.setAutoCommit(false);
+			int transactions = 0;
+			while (!this.over.get()) {
+				statement.execute("select pg_sleep(0.001)");
+				connection.commit();
+				transactions++;
+			}
+			return transactions;
+		}
+	}
+
+}

@@ -1,0 +1,154 @@
+package io.github.singletonjob.postgres;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import io.github.singletonjob.contract.Instances;
+import io.github.singletonjob.contract.StoreTraits;
+import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.servers.PostgresServer;
+import io.github.singletonjob.servers.TcpProxy;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A database that cannot keep leases is found at the start, with advice.
+ */
+class ProbeTests {
+
+	private final String url = Databases.create();
+
+	private final Instances instances = new Instances(() -> Databases.store(this.url),
+			new StoreTraits(Duration.ofSeconds(10), Duration.ofSeconds(1), Duration.ofSeconds(3)));
+
+	private UnusableStoreException refusal(SessionSource source) {
+		try (PostgresLeaseStore store = new PostgresLeaseStore(source, "singleton-job test")) {
+			UnusableStoreException refusal = assertThatExceptionOfType(UnusableStoreException.class)
+				.isThrownBy(store::probe)
+				.actual();
+			assertThatExceptionOfType(UnusableStoreException.class)
+				.isThrownBy(() -> this.instances.isHeld(store, this.instances.job("billing")))
+				.withMessage(refusal.getMessage());
+			return refusal;
+		}
+	}
+
+	@Test
+	void aDirectConnectionPasses() {
+		try (PostgresLeaseStore store = Databases.store(this.url)) {
+			store.probe();
+			store.probe();
+		}
+		assertThat(Databases.advisoryLocks(this.url)).isZero();
+	}
+
+	@Test
+	void aPlainProxyPasses() {
+		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port())) {
+			for (int i = 0; i < 10; i++) {
+				try (PostgresLeaseStore store = Databases.store(proxy.through(this.url))) {
+					store.probe();
+				}
+			}
+		}
+	}
+
+	@Test
+	void aServerThatIsTooOldIsRefused() {
+		UnusableStoreException refusal = refusal(() -> ofVersion(13, PostgresServer.connect(this.url)));
+		assertThat(refusal).hasMessageContaining("Postgres 14 or newer").hasMessageContaining("13");
+		assertThat(refusal.action()).contains("Upgrade");
+	}
+
+	@Test
+	void aStandbyIsRefused() {
+		Databases.execute(this.url, """
+				create schema fake;
+				create function fake.pg_is_in_recovery() returns boolean language sql as 'select true'""");
+		UnusableStoreException refusal = refusal(Databases.source(this.url + "?currentSchema=fake,pg_catalog,public"));
+		assertThat(refusal).hasMessageContaining("stand-by");
+		assertThat(refusal.action()).contains("targetServerType=primary");
+	}
+
+	@Test
+	void aMissingTableIsRefusedUntilItIsThere() {
+		Databases.execute(this.url, "drop table singleton_job_lease");
+		UnusableStoreException refusal = refusal(Databases.source(this.url));
+		assertThat(refusal).hasMessageContaining("singleton_job_lease");
+		assertThat(refusal.action()).contains("initialize-schema").contains("schema.sql");
+		try (PostgresLeaseStore store = Databases.store(this.url)) {
+			assertThatExceptionOfType(UnusableStoreException.class).isThrownBy(store::probe);
+			Databases.execute(this.url, PostgresSchema.script());
+			this.instances.acquire(store, this.instances.job("billing"));
+		}
+	}
+
+	@Test
+	void anotherTableIsRefused() {
+		Databases.execute(this.url, "alter table singleton_job_lease rename column holder to who");
+		assertThat(refusal(Databases.source(this.url))).hasMessageContaining("is not the one");
+	}
+
+	@Test
+	void aTableWithoutItsKeyIsRefused() {
+		Databases.execute(this.url, "alter table singleton_job_lease drop constraint singleton_job_lease_pkey");
+		assertThat(refusal(Databases.source(this.url))).hasMessageContaining("is not the one");
+	}
+
+	@Test
+	void missingRightsAreRefused() {
+		String user = "clerk" + System.nanoTime();
+		Databases.execute(this.url,
+				"create role " + user + " login; grant select, insert on singleton_job_lease to " + user);
+		SessionSource source = Databases.source(this.url + "?options=-c%20role=" + user);
+		UnusableStoreException refusal = refusal(source);
+		assertThat(refusal).hasMessageContaining("permission denied");
+		assertThat(refusal.action()).contains("GRANT SELECT, INSERT, UPDATE ON singleton_job_lease");
+		Databases.execute(this.url, "grant update on singleton_job_lease to " + user);
+		try (PostgresLeaseStore store = new PostgresLeaseStore(source, "singleton-job test")) {
+			store.probe();
+			assertThat(store.release(this.instances.acquire(store, this.instances.job("billing")))).isTrue();
+		}
+	}
+
+	@Test
+	void noAnswerIsNoRefusalAndIsProbedAgainBeforeTheFirstGrant() {
+		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port());
+				PostgresLeaseStore store = Databases.store(proxy.through(this.url))) {
+			proxy.refuse();
+			assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(store::probe)
+				.isNotInstanceOf(UnusableStoreException.class);
+			proxy.pass();
+			int before = proxy.connections();
+			this.instances.acquire(store, this.instances.job("billing"));
+			assertThat(proxy.connections() - before).isEqualTo(3);
+		}
+	}
+
+	private static Connection ofVersion(int version, Connection connection) throws SQLException {
+		DatabaseMetaData metaData = (DatabaseMetaData) answering(DatabaseMetaData.class, connection.getMetaData(),
+				"getDatabaseMajorVersion", version);
+		return (Connection) answering(Connection.class, connection, "getMetaData", metaData);
+	}
+
+	private static Object answering(Class<?> type, Object target, String method, Object answer) {
+		return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, called, args) -> {
+			if (called.getName().equals(method)) {
+				return answer;
+			}
+			try {
+				return called.invoke(target, args);
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getCause();
+			}
+		});
+	}
+
+}
