@@ -11,7 +11,8 @@ public interface SingletonJobs {
 	 * @param job the job's name, 1 to 300 characters
 	 * @param options settings of this job
 	 * @param body the work
-	 * @return how it ended; a failure of the body is in the result and not thrown
+	 * @return how it ended; an exception of the body is in the result and not thrown, an
+	 * {@link Error} is thrown after the lease was given back
 	 * @throws io.github.singletonjob.lease.LeaseStoreException if the store or the
 	 * guarded database could not answer, so that the body was not run
 	 * @throws IllegalStateException if the calling thread is inside a run of the same job

@@ -97,8 +97,7 @@ class ArchitectureTests {
 		check(in(FENCING).should()
 			.onlyDependOnClassesThat(reside(PLAIN_JAVA, ROOT, LEASE, FENCING, "org.springframework.jdbc..",
 					"org.springframework.transaction..", "org.springframework.dao..", "org.springframework.core..",
-					"org.springframework.util..", "org.springframework.aop..",
-					"org.aopalliance..")));
+					"org.springframework.util..", "org.springframework.aop..", "org.aopalliance..")));
 	}
 
 	@ParameterizedTest

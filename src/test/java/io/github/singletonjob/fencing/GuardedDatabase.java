@@ -14,6 +14,7 @@ import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.lease.Fence.FenceAnswer;
 import io.github.singletonjob.servers.PostgresServer;
 
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -48,7 +49,7 @@ final class GuardedDatabase implements AutoCloseable {
 		this.url = url;
 		this.pool = pool(customizer);
 		this.guarded = FencedDataSources.guard(this.pool, settings);
-		this.outside = JdbcClient.create(plain());
+		this.outside = JdbcClient.create(impatient(plain()));
 		this.outside.sql("create table if not exists invoice (id bigint primary key, token bigint)").update();
 		new FenceSchema(this.guarded).initialize();
 		this.fence = new JdbcFence(plain());
@@ -73,6 +74,13 @@ final class GuardedDatabase implements AutoCloseable {
 		Properties properties = new Properties();
 		properties.setProperty("user", PostgresServer.USERNAME);
 		return properties;
+	}
+
+	// A fence that does not work may leave somebody waiting
+	private static JdbcTemplate impatient(DataSource dataSource) {
+		JdbcTemplate template = new JdbcTemplate(dataSource);
+		template.setQueryTimeout(20);
+		return template;
 	}
 
 	String url() {

@@ -40,7 +40,13 @@ class FencedDataSourcePostProcessor implements BeanPostProcessor {
 		Duration timeout = Binder.get(this.environment)
 			.bind("singleton-job.fencing.idle-in-transaction-timeout", Duration.class)
 			.orElse(null);
-		return new FencingSettings(timeout);
+		try {
+			return new FencingSettings(timeout);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidJobException(ex.getMessage() + ".",
+					"Correct singleton-job.fencing.idle-in-transaction-timeout.");
+		}
 	}
 
 }

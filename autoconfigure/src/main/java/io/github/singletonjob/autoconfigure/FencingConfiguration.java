@@ -13,6 +13,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
@@ -35,6 +36,7 @@ class FencingConfiguration {
 	@Bean
 	@Conditional(OnGuardedDataSourceCondition.class)
 	@ConditionalOnMissingBean(Fence.class)
+	@DependsOnDatabaseInitialization
 	PreparedFence singletonJobFence(SingletonJobProperties properties, ConfigurableListableBeanFactory beanFactory,
 			Environment environment) {
 		String name = GuardedDataSource.find(beanFactory, environment);

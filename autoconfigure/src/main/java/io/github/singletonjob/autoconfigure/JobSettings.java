@@ -1,6 +1,7 @@
 package io.github.singletonjob.autoconfigure;
 
 import java.time.Duration;
+import java.util.Set;
 
 import io.github.singletonjob.JobOptions;
 import io.github.singletonjob.OnLost;
@@ -30,7 +31,6 @@ class JobSettings {
 	JobSettings(SingletonJobProperties properties, Environment environment) {
 		this.properties = properties;
 		this.namespace = namespace(properties, environment);
-		properties.jobs().keySet().forEach((name) -> settings(name, JobOptions.defaults()));
 	}
 
 	JobId id(String name) {
@@ -40,6 +40,11 @@ class JobSettings {
 		catch (IllegalArgumentException ex) {
 			throw new InvalidJobException(String.valueOf(ex.getMessage()), "Name the job with 1 to 300 characters.");
 		}
+	}
+
+	/** The names that have settings of their own, whether or not there is such a job. */
+	Set<String> names() {
+		return this.properties.jobs().keySet();
 	}
 
 	RunSettings settings(String name, JobOptions options) {

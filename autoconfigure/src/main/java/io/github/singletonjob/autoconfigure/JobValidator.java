@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.github.singletonjob.JobOptions;
 import io.github.singletonjob.SingletonJob;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -32,9 +33,12 @@ class JobValidator implements SmartInitializingSingleton {
 
 	private final JobDefinitions definitions;
 
-	JobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions) {
+	private final JobSettings settings;
+
+	JobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions, JobSettings settings) {
 		this.beanFactory = beanFactory;
 		this.definitions = definitions;
+		this.settings = settings;
 	}
 
 	@Override
@@ -46,7 +50,16 @@ class JobValidator implements SmartInitializingSingleton {
 				JobMethodCheck.jobMethods(type).forEach((method) -> validate(beanName, type, method, places));
 			}
 		}
-		logger.debug("Singleton jobs: " + places.keySet());
+		this.settings.names()
+			.stream()
+			.filter((name) -> !places.containsKey(name))
+			.forEach(this::validateSettingsWithoutAnnotation);
+	}
+
+	private void validateSettingsWithoutAnnotation(String name) {
+		this.settings.settings(name, JobOptions.defaults());
+		logger.info(name + ": singleton-job.jobs has settings for it, but no method has @SingletonJob(\"" + name
+				+ "\"). They count only for SingletonJobs.run; if there is a misspelling, correct it");
 	}
 
 	private void validate(String beanName, Class<?> type, Method method, Map<String, String> places) {

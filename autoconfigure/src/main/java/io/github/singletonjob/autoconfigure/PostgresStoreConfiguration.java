@@ -14,6 +14,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -25,9 +26,13 @@ import org.springframework.context.annotation.Configuration;
 @ConditionalOnClass(name = "org.postgresql.Driver")
 class PostgresStoreConfiguration {
 
-	/** Closed by the engine, which knows when no body runs any more. */
+	/**
+	 * Prepared after Flyway and its like, which would refuse a schema that is not empty.
+	 * Closed by the engine, which knows when no body runs any more.
+	 */
 	@Bean(destroyMethod = "")
 	@ConditionalOnMissingBean(LeaseStore.class)
+	@DependsOnDatabaseInitialization
 	PreparedStore singletonJobLeaseStore(SingletonJobProperties properties,
 			@SingletonJobDataSource ObjectProvider<DataSource> own, BeanFactory beanFactory) {
 		SessionSource source = StoreConnections.find(own, beanFactory);

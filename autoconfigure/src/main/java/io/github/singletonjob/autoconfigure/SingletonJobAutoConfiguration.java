@@ -58,8 +58,9 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
-	JobValidator singletonJobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions) {
-		return new JobValidator(beanFactory, definitions);
+	JobValidator singletonJobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions,
+			JobSettings settings) {
+		return new JobValidator(beanFactory, definitions, settings);
 	}
 
 	@Bean

@@ -22,7 +22,7 @@ import org.springframework.util.ClassUtils;
  */
 final class StoreConnections {
 
-	private static final String CONNECT_TIMEOUT_SECONDS = "5";
+	private static final String TIMEOUT_SECONDS = "5";
 
 	private StoreConnections() {
 	}
@@ -70,7 +70,9 @@ final class StoreConnections {
 
 		private static Connection open(JdbcConnectionDetails details) throws SQLException {
 			Properties properties = new Properties();
-			properties.setProperty("connectTimeout", CONNECT_TIMEOUT_SECONDS);
+			properties.setProperty("connectTimeout", TIMEOUT_SECONDS);
+			// A server that accepts the connection and stays silent is an outage, too
+			properties.setProperty("loginTimeout", TIMEOUT_SECONDS);
 			properties.setProperty("tcpKeepAlive", "true");
 			set(properties, "user", details.getUsername());
 			set(properties, "password", details.getPassword());

@@ -80,6 +80,9 @@ final class CollectedRuns {
 	}
 
 	List<LeaseGrant> grants() {
+		if (this.runs.size() == 1) {
+			return List.of(this.runs.get(0).grant());
+		}
 		return this.runs.stream().map(LeasedRun::grant).distinct().toList();
 	}
 

@@ -73,7 +73,7 @@ final class ConnectionGuard {
 		if (ends && fenced) {
 			endTransaction();
 		}
-		if (!autoCommit && this.delegate.getAutoCommit()) {
+		if (fenced && !autoCommit && this.delegate.getAutoCommit()) {
 			// Before the transaction begins, so that its rollback does not undo it
 			this.transaction.boundIdleTime();
 		}

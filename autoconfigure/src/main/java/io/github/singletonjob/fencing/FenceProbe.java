@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -63,13 +64,19 @@ final class FenceProbe {
 			question.ask(connection);
 		}
 		catch (SQLException ex) {
-			String state = String.valueOf(ex.getSQLState());
-			if (state.startsWith("42") || state.equals("25006")) {
+			if (isAnswer(ex.getSQLState())) {
 				throw new FenceUnusableException("The guarded database refused to set up the fence: " + ex.getMessage(),
 						APPLY_SCRIPT + ". The application's role needs SELECT, INSERT and UPDATE on it", ex);
 			}
 			throw ex;
 		}
+	}
+
+	// Connections and resources (08, 53), time-outs and other locks (55, 40),
+	// interventions
+	// and failures of the server (57, 58, XX) may be over the next time
+	private static boolean isAnswer(@Nullable String state) {
+		return state != null && Stream.of("08", "53", "55", "40", "57", "58", "XX").noneMatch(state::startsWith);
 	}
 
 	static void requirePostgres(Connection connection) throws SQLException {

@@ -10,6 +10,8 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.datasource.ConnectionProxy;
+
 /**
  * A connection whose transactions are fenced.
  */
@@ -34,7 +36,10 @@ final class GuardedConnection extends GuardedObject {
 	 * @throws SQLException if the connection is closed
 	 */
 	static Connection guard(Connection connection, FenceCheck check, SessionBounds bounds) throws SQLException {
-		if (connection.isWrapperFor(GuardedConnection.class)) {
+		// One of Spring's lazy connections would be fetched by the question, and tells
+		// its
+		// layers as a data source
+		if (!(connection instanceof ConnectionProxy) && connection.isWrapperFor(GuardedConnection.class)) {
 			return connection;
 		}
 		IdleBound idle = new IdleBound(bounds, connection);
@@ -64,6 +69,9 @@ final class GuardedConnection extends GuardedObject {
 			case "rollback" -> rollback(method, args);
 			case "prepareStatement", "prepareCall" -> {
 				return prepare(method, args);
+			}
+			case "createArrayOf" -> {
+				return call(method, args);
 			}
 			case "unwrap" -> {
 				return unwrap(proxy, this.guard.delegate(), (Class<?>) args[0]);

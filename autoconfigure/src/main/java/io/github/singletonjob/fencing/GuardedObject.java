@@ -48,9 +48,14 @@ abstract class GuardedObject implements InvocationHandler {
 		return switch (method.getName()) {
 			case "equals" -> proxy == arguments[0];
 			case "hashCode" -> System.identityHashCode(proxy);
-			case "toString" -> "guarded " + this.target;
+			case "toString" -> text();
 			default -> intercept(proxy, method, arguments);
 		};
+	}
+
+	// The text of an array is its value
+	private String text() {
+		return (this.target instanceof Array) ? this.target.toString() : "guarded " + this.target;
 	}
 
 	abstract @Nullable Object intercept(Object proxy, Method method, @Nullable Object[] args) throws Throwable;
@@ -106,6 +111,19 @@ abstract class GuardedObject implements InvocationHandler {
 			connection().guard().handedOutWriter();
 		}
 		return result;
+	}
+
+	/**
+	 * What a driver must be given where it takes one of its own objects.
+	 * @param value any value
+	 * @return what it guards, or the value itself
+	 */
+	static @Nullable Object unguarded(@Nullable Object value) {
+		if (value instanceof Array && Proxy.isProxyClass(value.getClass())
+				&& Proxy.getInvocationHandler(value) instanceof GuardedObject guarded) {
+			return guarded.target;
+		}
+		return value;
 	}
 
 	static Class<? extends Statement> statementType(Statement statement) {

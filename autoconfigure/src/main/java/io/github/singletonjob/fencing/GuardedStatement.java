@@ -55,6 +55,7 @@ final class GuardedStatement extends GuardedObject {
 				TransactionCommand command = (this.batchCommand != null) ? this.batchCommand : command(args);
 				return execute(proxy, command, method, args);
 			}
+			case "setArray", "setObject" -> args[1] = unguarded(args[1]);
 			case "addBatch" -> addedToBatch(args);
 			case "clearBatch" -> this.batchCommand = null;
 			case "getConnection" -> {

@@ -37,6 +37,14 @@ public final class JdbcFence implements Fence {
 
 	private static final long SHORTEST_TRY = 50;
 
+	// The last one is for a process that is frozen here, with the row locked
+	private static final String SET_UP = """
+			set transaction isolation level read committed;
+			set local synchronous_commit = on;
+			set local lock_timeout = %d;
+			set local statement_timeout = %d;
+			set local idle_in_transaction_session_timeout = %d""";
+
 	private static final String RAISE = """
 			insert into %s as f (namespace, name, token, owner, holder, raised_at)
 			values (?, ?, ?, ?, ?, pg_catalog.clock_timestamp())
@@ -104,9 +112,7 @@ public final class JdbcFence implements Fence {
 	private FenceAnswer tryRaise(Connection connection, Attempt attempt) throws SQLException {
 		long millis = Math.max(SHORTEST_TRY, Math.min(attempt.millisLeft(), attempt.timeout().toMillis() / TRIES));
 		try (var statement = connection.createStatement()) {
-			statement.execute("set transaction isolation level read committed; set local synchronous_commit = on;"
-					+ " set local lock_timeout = " + millis + "; set local statement_timeout = "
-					+ (millis + SHORTEST_TRY));
+			statement.execute(SET_UP.formatted(millis, millis + SHORTEST_TRY, attempt.timeout().toMillis()));
 		}
 		FenceAnswer answer = upsert(connection, attempt) ? new Raised() : seen(connection, attempt.grant().job());
 		connection.commit();

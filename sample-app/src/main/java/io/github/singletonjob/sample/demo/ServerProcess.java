@@ -151,7 +151,9 @@ final class ServerProcess {
 	 * Asks the server to stop. A frozen one is woken up for it.
 	 */
 	void askToStop() {
-		this.process.destroy();
+		// By its handle: the process itself would close the pipe, and the last words of
+		// the server would be lost.
+		this.process.toHandle().destroy();
 		signal("CONT");
 	}
 

@@ -1,0 +1,243 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+
+import io.github.singletonjob.SingletonJob;
+import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.Renewal;
+import io.github.singletonjob.memory.InMemoryLeaseStore;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.test.context.support.TestPropertySourceUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * The lease is taken before the transaction begins and given back after it has committed,
+ * whatever enables transactions, and in whichever order.
+ */
+class TransactionOrderTests {
+
+	private static final String[] EXPECTED = { "acquire", "begin", "body", "commit", "release" };
+
+	static Stream<List<Class<?>>> orders() {
+		Class<?> jobs = SingletonJobAutoConfiguration.class;
+		Class<?> aop = AopAutoConfiguration.class;
+		return Stream.of(List.of(Transactions.class, jobs, Billing.class),
+				List.of(jobs, Transactions.class, Billing.class), List.of(Billing.class, Transactions.class, jobs),
+				List.of(Billing.class, jobs, Transactions.class), List.of(Transactions.class, aop, jobs, Billing.class),
+				List.of(aop, jobs, Billing.class, Transactions.class),
+				List.of(jobs, Billing.class, Transactions.class, aop),
+				List.of(TransactionsOutside.class, jobs, Billing.class));
+	}
+
+	@ParameterizedTest
+	@MethodSource("orders")
+	void theLeaseLiesOutsideOfTheTransaction(List<Class<?>> order) {
+		try (AnnotationConfigApplicationContext context = context(order)) {
+			context.getBean(Billing.class).charge();
+			assertThat(context.getBean(Journal.class).lines).containsExactly(EXPECTED);
+		}
+	}
+
+	@Test
+	void theLeaseLiesOutsideOfTheTransactionOfAnAsynchronousJob() {
+		try (AnnotationConfigApplicationContext context = context(
+				List.of(AsyncOn.class, Transactions.class, SingletonJobAutoConfiguration.class, AsyncBilling.class))) {
+			context.getBean(AsyncBilling.class).charge();
+			org.awaitility.Awaitility.await()
+				.untilAsserted(() -> assertThat(context.getBean(Journal.class).lines).containsExactly(EXPECTED));
+		}
+	}
+
+	@Test
+	void transactionsThatWereOrderedAroundTheJobFailTheStart() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(SingletonJobAutoConfiguration.class, AopAutoConfiguration.class))
+			.withPropertyValues("singleton-job.namespace=shop", "singleton-job.store=in-memory")
+			.withUserConfiguration(TransactionsFirst.class, Billing.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidJobException.class)
+				.hasMessageContaining("ordered around the job"));
+	}
+
+	@Test
+	void aJobIsNotStartedInsideAnOpenTransaction() {
+		try (AnnotationConfigApplicationContext context = context(
+				List.of(Transactions.class, SingletonJobAutoConfiguration.class, Billing.class))) {
+			TransactionTemplate template = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+			assertThatIllegalStateException()
+				.isThrownBy(() -> template.executeWithoutResult((status) -> context.getBean(Billing.class).charge()))
+				.withMessageContaining("open transaction");
+			assertThat(context.getBean(Journal.class).lines).containsExactly("begin", "rollback");
+		}
+	}
+
+	private static AnnotationConfigApplicationContext context(List<Class<?>> order) {
+		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		TestPropertySourceUtils.addInlinedPropertiesToEnvironment(context, "singleton-job.namespace=shop");
+		context.register(Journal.class);
+		order.forEach(context::register);
+		context.refresh();
+		return context;
+	}
+
+	static class Billing {
+
+		private final Journal journal;
+
+		Billing(Journal journal) {
+			this.journal = journal;
+		}
+
+		@Transactional
+		@SingletonJob("billing")
+		public void charge() {
+			this.journal.lines.add("body");
+		}
+
+	}
+
+	static class AsyncBilling {
+
+		private final Journal journal;
+
+		AsyncBilling(Journal journal) {
+			this.journal = journal;
+		}
+
+		@Async
+		@Transactional
+		@SingletonJob("billing")
+		public void charge() {
+			this.journal.lines.add("body");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync
+	static class AsyncOn {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class Transactions {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement(proxyTargetClass = true, order = SingletonJobAdvisor.ORDER + 1)
+	static class TransactionsOutside {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement(order = 0)
+	static class TransactionsFirst {
+
+		@Bean
+		Journal journal() {
+			return new Journal();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Journal {
+
+		final List<String> lines = new CopyOnWriteArrayList<>();
+
+		@Bean
+		static PlatformTransactionManager transactionManager(Journal journal) {
+			return new RecordingTransactionManager(journal.lines);
+		}
+
+		@Bean
+		static LeaseStore leaseStore(Journal journal) {
+			return new RecordingStore(journal.lines);
+		}
+
+	}
+
+	@SuppressWarnings("serial")
+	private static final class RecordingTransactionManager extends AbstractPlatformTransactionManager {
+
+		private final List<String> lines;
+
+		private RecordingTransactionManager(List<String> lines) {
+			this.lines = lines;
+		}
+
+		@Override
+		protected Object doGetTransaction() {
+			return new Object();
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+			this.lines.add("begin");
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+			this.lines.add("commit");
+		}
+
+		@Override
+		protected void doRollback(DefaultTransactionStatus status) {
+			this.lines.add("rollback");
+		}
+
+	}
+
+	private record RecordingStore(List<String> lines, InMemoryLeaseStore store) implements LeaseStore {
+
+		RecordingStore(List<String> lines) {
+			this(lines, new InMemoryLeaseStore());
+		}
+
+		@Override
+		public Acquisition tryAcquire(LeaseRequest request) {
+			this.lines.add("acquire");
+			return this.store.tryAcquire(request);
+		}
+
+		@Override
+		public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+			return this.store.renew(grants);
+		}
+
+		@Override
+		public boolean release(LeaseGrant grant) {
+			this.lines.add("release");
+			return this.store.release(grant);
+		}
+
+	}
+
+}
