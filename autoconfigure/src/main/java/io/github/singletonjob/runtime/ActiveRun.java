@@ -201,14 +201,6 @@ final class ActiveRun implements LeasedRun {
 		return "run of " + this.grant.job() + " with token " + token() + " on " + this.holder;
 	}
 
-	/** How a run ended. */
-	record RunEnd(RunOutcome outcome, String reason) {
-	}
-
-	/** How a body ended. */
-	record BodyEnd(RunEnd run, boolean byItself, boolean interruptedByUs) {
-	}
-
 	/** Is told of a loss once, on the thread that noticed it; must not block. */
 	@FunctionalInterface
 	interface LossReport {

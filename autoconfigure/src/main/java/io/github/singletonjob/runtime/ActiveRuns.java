@@ -8,7 +8,6 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.singletonjob.RunOutcome;
-import io.github.singletonjob.runtime.ActiveRun.RunEnd;
 
 /**
  * The attempts and runs of this instance, so that a stop can refuse new ones, cancel

@@ -7,9 +7,9 @@ import java.util.concurrent.RejectedExecutionException;
 
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.lease.LeaseStore;
-import io.github.singletonjob.runtime.ActiveRun.RunEnd;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the leases of this instance's runs from their grant to their release.
@@ -62,7 +62,7 @@ public final class LeaseKeeper {
 	 * Stops renewing and gives the lease back.
 	 * @return false if it was not ours any more
 	 */
-	boolean release(ActiveRun run) {
+	private boolean release(ActiveRun run) {
 		lane(run).remove(run);
 		try {
 			return this.store.release(run.grant());
@@ -70,6 +70,25 @@ public final class LeaseKeeper {
 		catch (RuntimeException ex) {
 			releaseAgainLater(run);
 			throw ex;
+		}
+	}
+
+	/**
+	 * As {@link #release(ActiveRun)}, for the end of a run: a failure never replaces the
+	 * body's own exception.
+	 * @return false if the lease was not ours any more
+	 */
+	boolean giveBack(ActiveRun run, @Nullable Throwable thrown) {
+		try {
+			return release(run);
+		}
+		catch (RuntimeException ex) {
+			logger.warn(run.job() + ": the lease with token " + run.token()
+					+ " could not be given back, trying again until it expires by itself: " + ex.getMessage());
+			if (thrown != null) {
+				thrown.addSuppressed(ex);
+			}
+			return true;
 		}
 	}
 

@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.Renewal;
-import io.github.singletonjob.runtime.ActiveRun.RunEnd;
 import io.github.singletonjob.runtime.JobClock.Moment;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

@@ -2,23 +2,16 @@ package io.github.singletonjob.runtime;
 
 import java.time.Duration;
 import java.util.Optional;
-import java.util.UUID;
 
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobBody;
-import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
-import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.JobId;
-import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.LeasedRun;
-import io.github.singletonjob.runtime.ActiveRun.BodyEnd;
-import io.github.singletonjob.runtime.ActiveRun.RunEnd;
-import io.github.singletonjob.runtime.JobClock.Moment;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -41,13 +34,9 @@ public final class SingletonJobRunner {
 
 	private static final Log logger = LogFactory.getLog(SingletonJobRunner.class);
 
-	private final LeaseStore store;
-
-	private final @Nullable Fence fence;
+	private final RunStarter starter;
 
 	private final LeaseKeeper keeper;
-
-	private final String holder;
 
 	private final ActiveRuns activeRuns = new ActiveRuns();
 
@@ -59,10 +48,8 @@ public final class SingletonJobRunner {
 	 * @param holder names this instance, for people
 	 */
 	public SingletonJobRunner(LeaseStore store, @Nullable Fence fence, LeaseKeeper keeper, String holder) {
-		this.store = store;
-		this.fence = fence;
+		this.starter = new RunStarter(store, fence, keeper, holder);
 		this.keeper = keeper;
-		this.holder = holder;
 	}
 
 	/**
@@ -81,7 +68,7 @@ public final class SingletonJobRunner {
 		LeasedRun enclosing = enclosing(job);
 		this.activeRuns.begin(job.name());
 		try {
-			ActiveRun run = grant(job, settings, enclosing);
+			ActiveRun run = this.starter.start(job, settings, enclosing);
 			if (run == null) {
 				return new RunResult(RunOutcome.SKIPPED_HELD, 0, null);
 			}
@@ -134,61 +121,6 @@ public final class SingletonJobRunner {
 		return enclosing;
 	}
 
-	private @Nullable ActiveRun grant(JobId job, RunSettings settings, @Nullable LeasedRun enclosing) {
-		LeaseTiming timing = settings.timing();
-		LeaseRequest request = new LeaseRequest(job, newOwner(), this.holder, timing.ttl(), timing.callTimeout(), 0);
-		ActiveRun run = acquire(request, settings, enclosing);
-		if (run == null || this.fence == null) {
-			return run;
-		}
-		Fence.FenceAnswer answer = raise(this.fence, run);
-		if (answer instanceof Fence.Refused refused) {
-			logger.warn(job.name() + ": granted token " + run.token() + " is not above " + refused.seen()
-					+ ", which the guarded database has seen; asking again above it");
-			giveBack(run);
-			run = acquire(request.above(newOwner(), refused.seen()), settings, enclosing);
-			answer = (run != null) ? raise(this.fence, run) : answer;
-		}
-		if (run != null && answer instanceof Fence.Refused refused) {
-			giveBack(run);
-			throw new LeaseStoreException(job.name() + ": the guarded database has seen token " + refused.seen()
-					+ ", above the granted " + run.token() + ", so this grant is stale. The next firing asks again",
-					null);
-		}
-		return run;
-	}
-
-	private @Nullable ActiveRun acquire(LeaseRequest request, RunSettings settings, @Nullable LeasedRun enclosing) {
-		JobClock clock = this.keeper.scheduling().clock();
-		Moment sent = clock.now();
-		Acquisition acquisition = this.store.tryAcquire(request);
-		if (acquisition instanceof Acquisition.Acquired acquired) {
-			LeaseDeadline deadline = new LeaseDeadline(clock, settings.timing(), sent);
-			ActiveRun run = new ActiveRun(acquired.grant(), settings, this.holder, deadline, enclosing);
-			if (deadline.isPassed()) {
-				giveBack(run);
-				throw new LeaseStoreException(run.job() + ": the store took " + deadline.age().toMillis()
-						+ " ms to grant the lease, longer than it can be relied on; it was given back", null);
-			}
-			this.keeper.keep(run);
-			return run;
-		}
-		if (logger.isDebugEnabled()) {
-			logger.debug(request.job().name() + ": skipped, held by " + ((Acquisition.Held) acquisition).holder());
-		}
-		return null;
-	}
-
-	private Fence.FenceAnswer raise(Fence fence, ActiveRun run) {
-		try {
-			return fence.raise(run.grant(), this.holder, run.ttl().multipliedBy(2));
-		}
-		catch (RuntimeException ex) {
-			giveBack(run);
-			throw ex;
-		}
-	}
-
 	private RunResult execute(ActiveRun run, JobBody body) {
 		Duration maxRun = run.settings().maxRun();
 		if (maxRun != null) {
@@ -214,7 +146,7 @@ public final class SingletonJobRunner {
 		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
 				&& !end.interruptedByUs();
 		RunEnd outcome = end.run();
-		if (!release(run, thrown) && end.byItself()) {
+		if (!this.keeper.giveBack(run, thrown) && end.byItself()) {
 			outcome = new RunEnd(RunOutcome.LOST, "its lease was not its own any more when it was given back");
 			this.keeper.lostAtTheEnd(run, outcome.reason());
 		}
@@ -226,29 +158,6 @@ public final class SingletonJobRunner {
 		}
 		boolean said = outcome.outcome() == RunOutcome.COMPLETED || thrown != null;
 		return new RunResult(outcome.outcome(), run.token(), said ? thrown : run.over(outcome.reason()));
-	}
-
-	private boolean release(ActiveRun run, @Nullable Throwable thrown) {
-		try {
-			return this.keeper.release(run);
-		}
-		catch (RuntimeException ex) {
-			logger.warn(run.job() + ": the lease with token " + run.token()
-					+ " could not be given back, trying again until it expires by itself: " + ex.getMessage());
-			if (thrown != null) {
-				thrown.addSuppressed(ex);
-			}
-			return true;
-		}
-	}
-
-	private void giveBack(ActiveRun run) {
-		run.endBody(RunOutcome.CANCELLED);
-		release(run, null);
-	}
-
-	private static String newOwner() {
-		return UUID.randomUUID().toString();
 	}
 
 }
