@@ -25,6 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -157,6 +158,14 @@ class PostgresWiringTests {
 					assertThat(ran[0]).isTrue();
 				});
 		}
+	}
+
+	@Test
+	void theTablesAreCreatedAfterThoseOfTheApplication() throws SQLException {
+		this.runner.withConfiguration(AutoConfigurations.of(DataSourceInitializationAutoConfiguration.class))
+			.withPropertyValues("spring.sql.init.mode=always", "spring.sql.init.schema-locations=classpath:first.sql")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(number("select count(*) from first where lease is null and fence is null")).isEqualTo(1);
 	}
 
 	@Test

@@ -100,6 +100,27 @@ class LostLeaseTests {
 	}
 
 	@Test
+	void aHolderThatIsStoppedGivesItsLeaseBackOnlyAfterItsBodyHasEnded() {
+		try (BillingCompany company = new BillingCompany()) {
+			company.start("one");
+			company.start("two");
+			JvmProcess first = company.awaitHolder();
+			JvmProcess second = company.other(first);
+			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
+			first.terminate();
+			long token = BillingCompany.awaitBegin(second);
+			long ended = BillingCompany.timeOf(first, "END");
+			long begun = BillingCompany.timeOf(second, "BEGIN " + token);
+			assertThat(begun).isGreaterThanOrEqualTo(ended);
+			assertThat(begun - ended).isLessThan(1000);
+			assertThat(first.awaitExit(WAIT)).isEqualTo(143);
+			assertThat(first.lines()).noneMatch((line) -> line.contains("SAYS LOST"));
+			company.awaitAllCharged();
+			company.assertBooksAreRight();
+		}
+	}
+
+	@Test
 	void aRestartOfPostgresDuringARunLosesNothingAndDoublesNothing() {
 		try (PostgresServer postgres = PostgresServer.create().start();
 				BillingCompany company = new BillingCompany(postgres.newDatabase())) {
