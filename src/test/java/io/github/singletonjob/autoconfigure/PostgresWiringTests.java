@@ -154,7 +154,10 @@ class PostgresWiringTests {
 						.withMessageContaining("Postgres");
 					assertThat(ran[0]).isFalse();
 					postgres.start();
-					assertThat(jobs.run("billing", (run) -> ran[0] = true).outcome()).isEqualTo(RunOutcome.COMPLETED);
+					Awaitility.await()
+						.atMost(Duration.ofSeconds(30))
+						.ignoreExceptionsInstanceOf(LeaseStoreException.class)
+						.until(() -> jobs.run("billing", (run) -> ran[0] = true).outcome() == RunOutcome.COMPLETED);
 					assertThat(ran[0]).isTrue();
 				});
 		}

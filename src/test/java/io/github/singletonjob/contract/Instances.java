@@ -63,6 +63,14 @@ public final class Instances implements AutoCloseable {
 				floor);
 	}
 
+	/**
+	 * A request whose calls give up so early that four of them fit into a time to live.
+	 */
+	LeaseRequest hastyRequest(JobId job) {
+		return new LeaseRequest(job, UUID.randomUUID().toString(), "somebody", this.traits.ttl(),
+				this.traits.ttl().dividedBy(6), 0);
+	}
+
 	/** Acquires, or fails the test. */
 	public LeaseGrant acquire(LeaseStore store, JobId job) {
 		return acquire(store, request(job, "somebody"));
@@ -77,6 +85,12 @@ public final class Instances implements AutoCloseable {
 	/** Asks; if nobody has the job, the caller has it then. */
 	public boolean isHeld(LeaseStore store, JobId job) {
 		return store.tryAcquire(request(job, "who asks")) instanceof Acquisition.Held;
+	}
+
+	/** Renews; an unknown outcome is asked for again. */
+	static Renewal awaitRenewal(LeaseStore store, LeaseGrant grant) {
+		return await(PATIENCE).ignoreException(LeaseStoreException.class)
+			.until(() -> renew(store, grant), (answer) -> answer != Renewal.UNKNOWN);
 	}
 
 	public static Renewal renew(LeaseStore store, LeaseGrant grant) {

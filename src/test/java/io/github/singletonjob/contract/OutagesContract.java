@@ -4,9 +4,11 @@ import java.util.List;
 
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,72 +43,73 @@ abstract class OutagesContract {
 		}
 	}
 
+	private LeaseGrant acquire(LeaseStore store, JobId job) {
+		return Instances.awaitGrant(() -> store.tryAcquire(instances().hastyRequest(job)));
+	}
+
+	private void assertUnknown(ThrowingCallable call) {
+		assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(call);
+	}
+
 	@Test
 	void areUnknownWithinTheTimeOfACall() {
-		Instances instances = instances();
 		LeaseStore store = this.outage.store();
-		LeaseGrant grant = instances.acquire(store, instances.job("billing"));
+		LeaseGrant grant = acquire(store, instances().job("billing"));
+		LeaseRequest request = instances().hastyRequest(instances().job("reminders"));
 		this.outage.cut();
-		for (Runnable call : List.<Runnable>of(() -> instances.isHeld(store, instances.job("reminders")),
+		for (ThrowingCallable call : List.<ThrowingCallable>of(() -> store.tryAcquire(request),
 				() -> renew(store, grant), () -> store.release(grant))) {
 			long start = System.nanoTime();
-			assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(call::run);
-			assertThat(Instances.since(start)).isLessThan(instances.traits().callTimeout().multipliedBy(2));
+			assertUnknown(call);
+			assertThat(Instances.since(start)).isLessThan(request.callTimeout().multipliedBy(2));
 		}
 	}
 
 	@Test
 	void thatAreShortDoNotEndALease() {
-		Instances instances = instances();
 		LeaseStore store = this.outage.store();
-		LeaseGrant grant = instances.acquire(store, instances.job("billing"));
+		LeaseGrant grant = acquire(store, instances().job("billing"));
 		this.outage.cut();
 		for (int i = 0; i < 3; i++) {
-			assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(() -> renew(store, grant));
+			assertUnknown(() -> renew(store, grant));
 		}
 		this.outage.restore();
-		Instances.await(instances.traits().callTimeout())
-			.ignoreExceptions()
-			.until(() -> renew(store, grant) == Renewal.EXTENDED);
-		assertThat(instances.isHeld(instances.open(), grant.job())).isTrue();
+		assertThat(Instances.awaitRenewal(store, grant)).isEqualTo(Renewal.EXTENDED);
+		assertThat(instances().isHeld(instances().open(), grant.job())).isTrue();
 	}
 
 	@Test
 	void thatAreLongEndALease() {
-		Instances instances = instances();
 		LeaseStore store = this.outage.store();
-		LeaseGrant grant = instances.acquire(store, instances.job("billing"));
+		LeaseGrant grant = acquire(store, instances().job("billing"));
 		this.outage.cut();
-		instances.awaitExpiry(instances.open(), grant.job());
+		instances().awaitExpiry(instances().open(), grant.job());
 		this.outage.restore();
-		Instances.await(Instances.PATIENCE).ignoreExceptions().until(() -> renew(store, grant) == Renewal.GONE);
+		assertThat(Instances.awaitRenewal(store, grant)).isEqualTo(Renewal.GONE);
 	}
 
 	@Test
 	void leaveNothingBehindThatNeedsARestart() {
-		Instances instances = instances();
 		LeaseStore store = this.outage.store();
-		JobId job = instances.job("billing");
+		JobId job = instances().job("billing");
 		this.outage.cut();
-		assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(() -> instances.isHeld(store, job));
+		assertUnknown(() -> store.tryAcquire(instances().hastyRequest(job)));
 		this.outage.restore();
-		LeaseGrant grant = Instances.awaitGrant(() -> store.tryAcquire(instances.request(job, "again")));
-		assertThat(renew(store, grant)).isEqualTo(Renewal.EXTENDED);
+		assertThat(Instances.awaitRenewal(store, acquire(store, job))).isEqualTo(Renewal.EXTENDED);
 	}
 
 	@Test
 	void doNotLeaveALeaseThatNobodyKnowsOf() {
-		Instances instances = instances();
 		LeaseStore store = this.outage.store();
-		JobId job = instances.job("billing");
-		LeaseGrant kept = instances.acquire(store, instances.job("kept"));
+		JobId job = instances().job("billing");
+		LeaseGrant kept = acquire(store, instances().job("kept"));
 		this.outage.cutReplies();
-		assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(() -> instances.isHeld(store, job));
+		assertUnknown(() -> store.tryAcquire(instances().hastyRequest(job)));
 		this.outage.restore();
-		LeaseStore other = instances.open();
+		LeaseStore other = instances().open();
 		Instances.await(Instances.PATIENCE).until(() -> {
-			assertThat(renew(store, kept)).isEqualTo(Renewal.EXTENDED);
-			return !instances.isHeld(other, job);
+			assertThat(Instances.awaitRenewal(store, kept)).isEqualTo(Renewal.EXTENDED);
+			return !instances().isHeld(other, job);
 		});
 	}
 

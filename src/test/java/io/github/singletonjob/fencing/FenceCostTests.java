@@ -18,7 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What a fenced transaction costs, of one row, against the same without a guard. The
- * bounds are loose, for machines that do other things meanwhile; the figures are printed.
+ * bounds notice one more round trip and are loose otherwise, for machines that do other
+ * things meanwhile; the figures are printed.
  */
 @Timeout(180)
 class FenceCostTests {
@@ -28,7 +29,7 @@ class FenceCostTests {
 	@Test
 	void onOneMachine() throws SQLException {
 		try (GuardedDatabase database = new GuardedDatabase()) {
-			assertThat(ratio("on one machine", database.url(), 2000)).isLessThan(1.5);
+			assertThat(ratio("on one machine", database.url(), 2000)).isLessThan(1.6);
 		}
 	}
 
@@ -36,7 +37,7 @@ class FenceCostTests {
 	void withAMillisecondOfNetworkEachWay() throws SQLException {
 		try (GuardedDatabase database = new GuardedDatabase(); TcpProxy proxy = TcpProxy.to(port(database.url()))) {
 			proxy.delay(Duration.ofMillis(1));
-			assertThat(ratio("with 1 ms of network each way", proxy.through(database.url()), 300)).isLessThan(1.2);
+			assertThat(ratio("with 1 ms of network each way", proxy.through(database.url()), 300)).isLessThan(1.35);
 		}
 	}
 

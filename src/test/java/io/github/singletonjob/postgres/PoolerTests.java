@@ -63,10 +63,13 @@ class PoolerTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "0, 10", "1, 10", "0, 1", "1, 2" })
-	void oneThatIsIdleIsFound(int roundRobin, int poolSize) throws IOException {
+	@CsvSource({ "0, 10", "1, 10", "0, 2", "1, 2", "0, 1" })
+	void oneThatIsIdleIsFound(int roundRobin, int poolSize) throws Exception {
 		try (PoolerProcess pooler = PoolerProcess.start(this.url, TRANSACTIONS, "server_round_robin = " + roundRobin,
 				"default_pool_size = " + poolSize)) {
+			if (poolSize > 1) {
+				openTwoSessions(pooler.jdbcUrl());
+			}
 			for (int i = 0; i < PROBES; i++) {
 				assertFound(pooler.jdbcUrl());
 			}
@@ -114,6 +117,21 @@ class PoolerTests {
 			LeaseGrant grant = instances.acquire(store, instances.job("billing"));
 			assertThat(Instances.renew(store, grant)).isEqualTo(Renewal.EXTENDED);
 			assertThat(store.release(grant)).isTrue();
+		}
+	}
+
+	/**
+	 * With both warm, a pooler that takes turns gives two connections one each for a
+	 * while.
+	 */
+	private static void openTwoSessions(String pooled) throws SQLException {
+		try (Connection first = PostgresServer.connect(pooled); Connection second = PostgresServer.connect(pooled)) {
+			for (Connection connection : List.of(first, second)) {
+				connection.setAutoCommit(false);
+				connection.createStatement().execute("select 1");
+			}
+			first.commit();
+			second.commit();
 		}
 	}
 

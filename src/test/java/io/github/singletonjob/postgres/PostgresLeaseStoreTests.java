@@ -6,7 +6,6 @@ import io.github.singletonjob.contract.LeaseStoreContract;
 import io.github.singletonjob.contract.Outage;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.LeaseStore;
-import io.github.singletonjob.servers.PostgresServer;
 import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -29,12 +28,12 @@ class PostgresLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected StoreTraits traits() {
-		return new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofMillis(400));
+		return new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(2));
 	}
 
 	@Override
 	protected Outage openOutage() {
-		return new ProxyOutage(TcpProxy.to(PostgresServer.shared().port()));
+		return new ProxyOutage(TcpProxy.to(Databases.server().port()));
 	}
 
 	/**

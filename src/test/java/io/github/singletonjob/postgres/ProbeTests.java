@@ -50,7 +50,7 @@ class ProbeTests {
 
 	@Test
 	void aPlainProxyPasses() {
-		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port())) {
+		try (TcpProxy proxy = TcpProxy.to(Databases.server().port())) {
 			for (int i = 0; i < 10; i++) {
 				try (PostgresLeaseStore store = Databases.store(proxy.through(this.url))) {
 					store.probe();
@@ -74,6 +74,15 @@ class ProbeTests {
 		UnusableStoreException refusal = refusal(Databases.source(this.url + "?currentSchema=fake,pg_catalog,public"));
 		assertThat(refusal).hasMessageContaining("stand-by");
 		assertThat(refusal.action()).contains("targetServerType=primary");
+	}
+
+	@Test
+	void advisoryLocksThatDoNotExcludeAreRefused() {
+		Databases.execute(this.url, """
+				create schema fake;
+				create function fake.pg_try_advisory_lock(bigint) returns boolean language sql as 'select true'""");
+		assertThat(refusal(Databases.source(this.url + "?currentSchema=fake,pg_catalog,public")))
+			.hasMessageContaining("do not exclude");
 	}
 
 	@Test
@@ -119,7 +128,7 @@ class ProbeTests {
 
 	@Test
 	void noAnswerIsNoRefusalAndIsProbedAgainBeforeTheFirstGrant() {
-		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port());
+		try (TcpProxy proxy = TcpProxy.to(Databases.server().port());
 				PostgresLeaseStore store = Databases.store(proxy.through(this.url))) {
 			proxy.refuse();
 			assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(store::probe)

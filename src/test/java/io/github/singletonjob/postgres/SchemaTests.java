@@ -7,7 +7,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-import io.github.singletonjob.servers.PostgresServer;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,7 +21,7 @@ class SchemaTests {
 
 	private static final int ROUNDS = 10;
 
-	private final String url = PostgresServer.shared().newDatabase();
+	private final String url = Databases.server().newDatabase();
 
 	@Test
 	void isCreatedByManyStartersAtOnce() throws Exception {

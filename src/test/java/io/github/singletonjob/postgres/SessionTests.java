@@ -1,9 +1,16 @@
 package io.github.singletonjob.postgres;
 
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.singletonjob.contract.Instances;
@@ -32,7 +39,7 @@ class SessionTests {
 			select count(pg_terminate_backend(pid)) from pg_stat_activity
 			where application_name = 'singleton-job test' and datname = current_database()""";
 
-	private final String url = Databases.createFast();
+	private final String url = Databases.create();
 
 	private final StoreTraits traits = new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(1),
 			Duration.ofMillis(600));
@@ -139,7 +146,7 @@ class SessionTests {
 	}
 
 	@Test
-	void doesNotGoBackToAPool() {
+	void doesNotGoBackToAPool() throws SQLException {
 		try (HikariDataSource pool = new HikariDataSource()) {
 			pool.setJdbcUrl(this.url);
 			pool.setUsername(PostgresServer.USERNAME);
@@ -148,9 +155,23 @@ class SessionTests {
 				this.instances.acquire(pooled, this.job);
 				assertThat(Databases.sessions(this.url)).isEqualTo(1);
 			}
-			await().until(() -> Databases.sessions(this.url) == 0);
-			assertThat(Databases.advisoryLocks(this.url)).isZero();
-			await().until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+			assertThat(idleSessionTimeouts(pool, 3)).containsExactly("0", "0", "0");
+			await().until(() -> Databases.sessions(this.url) == 0 && Databases.advisoryLocks(this.url) == 0);
+		}
+	}
+
+	/** Of as many connections at once. */
+	private static List<String> idleSessionTimeouts(DataSource pool, int connections) throws SQLException {
+		if (connections == 0) {
+			return List.of();
+		}
+		try (Connection connection = pool.getConnection();
+				Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery("show idle_session_timeout")) {
+			row.next();
+			List<String> timeouts = new ArrayList<>(idleSessionTimeouts(pool, connections - 1));
+			timeouts.add(row.getString(1));
+			return timeouts;
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.github.singletonjob.postgres;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.singletonjob.contract.Instances;
 import io.github.singletonjob.contract.StoreTraits;
@@ -10,8 +11,8 @@ import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.JvmProcess;
-import io.github.singletonjob.servers.PostgresServer;
 import io.github.singletonjob.servers.TcpProxy;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,7 +35,7 @@ class SilenceTests {
 
 	private final JobId job = this.instances.job("billing");
 
-	private final TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port());
+	private final TcpProxy proxy = TcpProxy.to(Databases.server().port());
 
 	private final PostgresLeaseStore store = Databases.store(this.proxy.through(this.url));
 
@@ -99,13 +100,33 @@ class SilenceTests {
 	}
 
 	@Test
+	void aRenewalThatIsOnItsWayDoesNotReviveWhatIsReleased() throws Exception {
+		LeaseGrant grant = Instances.awaitGrant(() -> this.store.tryAcquire(this.instances.request(this.job, "late")));
+		this.proxy.hangReplies();
+		CompletableFuture<Void> renewal = CompletableFuture
+			.runAsync(() -> assertUnknown(() -> Instances.renew(this.store, grant)));
+		assertUnknown(() -> this.store.release(grant));
+		renewal.get();
+		this.proxy.pass();
+		// The release went on without its caller
+		assertThat(Instances.renew(this.other, awaitNext())).isEqualTo(Renewal.EXTENDED);
+		assertThat(Instances.renew(this.store, grant)).isEqualTo(Renewal.GONE);
+		assertThat(this.store.release(grant)).isFalse();
+		assertThat(this.instances.isHeld(this.instances.open(), this.job)).isTrue();
+	}
+
+	private static void assertUnknown(ThrowingCallable call) {
+		assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(call);
+	}
+
+	@Test
 	void aSlowNetworkDoesNotEndALease() {
 		LeaseGrant grant = Instances
 			.awaitGrant(() -> this.store.tryAcquire(this.instances.request(this.job, "somebody")));
 		// Each reply comes after its caller has given up, and the session goes on
 		this.proxy.delay(Duration.ofMillis(200));
 		for (int i = 0; i < 10; i++) {
-			assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(() -> Instances.renew(this.store, grant));
+			assertUnknown(() -> Instances.renew(this.store, grant));
 		}
 		assertThat(this.instances.isHeld(this.other, this.job)).isTrue();
 		this.proxy.pass();

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * is done, which makes the raise of a next holder wait for exactly that time; weaker
  * locks, and a check without one, let stale transactions through. A transaction without
  * an id has written nothing, and takes no lock: the server knows, no flag of the client
- * is asked.
+ * is asked. What needs no id is not fenced: a NOTIFY alone, or rows of a foreign server.
  */
 final class FenceCheck {
 

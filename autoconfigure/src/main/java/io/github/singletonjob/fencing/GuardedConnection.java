@@ -36,9 +36,7 @@ final class GuardedConnection extends GuardedObject {
 	 * @throws SQLException if the connection is closed
 	 */
 	static Connection guard(Connection connection, FenceCheck check, SessionBounds bounds) throws SQLException {
-		// One of Spring's lazy connections would be fetched by the question, and tells
-		// its
-		// layers as a data source
+		// Not asked of Spring's lazy connections: the question would fetch them
 		if (!(connection instanceof ConnectionProxy) && connection.isWrapperFor(GuardedConnection.class)) {
 			return connection;
 		}

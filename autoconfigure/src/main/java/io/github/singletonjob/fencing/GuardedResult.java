@@ -2,7 +2,6 @@ package io.github.singletonjob.fencing;
 
 import java.lang.reflect.Method;
 import java.sql.ResultSet;
-import java.sql.Statement;
 import java.sql.Wrapper;
 
 import org.jspecify.annotations.Nullable;
@@ -43,8 +42,7 @@ final class GuardedResult extends GuardedObject {
 				}
 			}
 			case "insertRow", "updateRow", "deleteRow" -> {
-				Statement none = null;
-				return this.connection.guard().execute(new Execution(none, null, () -> call(method, args)));
+				return this.connection.guard().execute(new Execution(null, null, () -> call(method, args)));
 			}
 			case "unwrap" -> {
 				return this.connection.unwrap(proxy, (Wrapper) target(), (Class<?>) args[0]);

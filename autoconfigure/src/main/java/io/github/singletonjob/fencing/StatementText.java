@@ -39,8 +39,23 @@ final class StatementText {
 			this.position++;
 			skipBlank();
 		}
-		skipEscape();
 		return this.position < this.sql.length();
+	}
+
+	/**
+	 * Whether the statement begins with a JDBC escape that is no call. Drivers take the
+	 * braces away, and what is inside becomes the statement: with some, {@code {oj
+	 * COMMIT}} commits.
+	 * @return whether it is such an escape
+	 */
+	boolean isEscape() {
+		if (at(this.position) != '{') {
+			return false;
+		}
+		int start = this.position++;
+		boolean call = word().equalsIgnoreCase("call") || at(this.position) == '?';
+		this.position = start;
+		return !call;
 	}
 
 	/**
@@ -54,19 +69,6 @@ final class StatementText {
 			this.position++;
 		}
 		return this.sql.substring(start, this.position);
-	}
-
-	// {oj COMMIT} and {fn COMMIT} are sent without the escape
-	private void skipEscape() {
-		while (at(this.position) == '{') {
-			this.position++;
-			int start = this.position;
-			String word = word();
-			if (!word.equalsIgnoreCase("oj") && !word.equalsIgnoreCase("fn")) {
-				this.position = start;
-			}
-			skipBlank();
-		}
 	}
 
 	private void skipStatement() {

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A statement that begins or ends a transaction by its text, and so past the connection's
  * own methods. ROLLBACK counts, because what follows it in the same text would be
- * committed by itself; ROLLBACK TO a savepoint does not.
+ * committed by itself; ROLLBACK TO a savepoint does not. This is a guard against
+ * accidents: who wants to hide a command from it can.
  *
  * @param text its first words
  * @param end whether it ends a transaction, else it begins one
@@ -43,6 +44,9 @@ record TransactionCommand(String text, boolean end) {
 	}
 
 	private static @Nullable TransactionCommand of(StatementText text) {
+		if (text.isEscape()) {
+			return new TransactionCommand("{…}", true);
+		}
 		String word = text.word().toUpperCase(Locale.ROOT);
 		return switch (word) {
 			case "COMMIT", "END", "ABORT" -> new TransactionCommand(word, true);

@@ -24,59 +24,27 @@ final class LeaseConnection {
 
 	private final Connection connection;
 
-	private int backend;
+	private final int backend;
 
-	private LeaseConnection(Connection connection) {
+	private LeaseConnection(Connection connection, int backend) {
 		this.connection = connection;
+		this.backend = backend;
 	}
 
 	/**
 	 * Makes a connection a lease session. If that fails, the connection is ended.
 	 * @param connection a connection that nobody else uses
-	 * @param applicationName how the session is called in {@code pg_stat_activity}
-	 * @param times the time-outs
+	 * @param settings the settings of the session
 	 * @return the lease session
 	 * @throws SQLException if the server refuses or does not answer
 	 */
-	static LeaseConnection open(Connection connection, String applicationName, SessionTimes times) throws SQLException {
-		LeaseConnection opened = new LeaseConnection(connection);
+	static LeaseConnection open(Connection connection, SessionSettings settings) throws SQLException {
 		try {
-			opened.limitWait(times.callTimeout());
-			opened.configure(applicationName, times);
-			return opened;
+			return new LeaseConnection(connection, settings.apply(connection));
 		}
 		catch (SQLException | RuntimeException ex) {
-			opened.end();
+			end(connection);
 			throw ex;
-		}
-	}
-
-	private void configure(String applicationName, SessionTimes times) throws SQLException {
-		this.connection.setAutoCommit(true);
-		String ttl = Long.toString(times.ttlMillis());
-		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.SETTINGS)) {
-			statement.setString(1, applicationName);
-			statement.setString(2, ttl);
-			statement.setString(3, ttl);
-			statement.setString(4, Long.toString(times.statementTimeoutMillis()));
-			statement.setString(5, Long.toString(times.lockTimeoutMillis()));
-			try (ResultSet row = onlyRow(statement)) {
-				this.backend = row.getInt("backend");
-			}
-		}
-		checkClientConnection(times);
-	}
-
-	private void checkClientConnection(SessionTimes times) throws SQLException {
-		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.CONNECTION_CHECK)) {
-			statement.setString(1, Long.toString(times.callTimeout().toMillis()));
-			statement.execute();
-		}
-		catch (SQLException ex) {
-			if (isBroken(ex)) {
-				throw ex;
-			}
-			logger.debug("client_connection_check_interval is not supported by this server", ex);
 		}
 	}
 
@@ -86,8 +54,11 @@ final class LeaseConnection {
 	 * not be shorter than their time to live.
 	 */
 	void limitWait(Duration time) throws SQLException {
-		this.connection.setNetworkTimeout(Runnable::run,
-				(int) Math.min(Integer.MAX_VALUE, Math.max(1, time.toMillis())));
+		limitWait(this.connection, time);
+	}
+
+	static void limitWait(Connection connection, Duration time) throws SQLException {
+		connection.setNetworkTimeout(Runnable::run, (int) Math.min(Integer.MAX_VALUE, Math.max(1, time.toMillis())));
 	}
 
 	AcquireAnswer acquire(Claim claim) throws SQLException {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 
 import io.github.singletonjob.lease.LeaseStoreException;
 import org.apache.commons.logging.Log;
@@ -109,7 +110,9 @@ final class LeaseSession {
 			serve(opened);
 		}
 		catch (SQLException ex) {
-			this.failure = new SessionEndedException("The lease session has ended: " + SqlFailure.explain(ex), ex);
+			if (!this.ended) {
+				this.failure = new SessionEndedException("The lease session has ended: " + SqlFailure.explain(ex), ex);
+			}
 		}
 		catch (LeaseStoreException ex) {
 			this.failure = ex;
@@ -139,25 +142,28 @@ final class LeaseSession {
 	}
 
 	private void perform(SessionCall<?> call, LeaseConnection opened) throws SQLException {
-		boolean leased = this.claims.anyHeldOn(this);
+		boolean answered = false;
 		try {
+			boolean leased = this.claims.anyHeldOn(this);
 			opened.limitWait(leased ? this.times.ttl() : this.times.callTimeout());
 			call.perform(opened);
+			answered = true;
 		}
 		catch (SQLException ex) {
 			if (opened.isBroken(ex)) {
-				answerLater(call);
 				throw ex;
 			}
 			call.fail(ex);
+			answered = true;
 		}
-		catch (RuntimeException ex) {
-			answerLater(call);
-			throw ex;
+		finally {
+			if (!answered) {
+				answerLater(call);
+			}
 		}
 	}
 
-	/** The answer is due when the leases of this session are known to be gone. */
+	/** Whatever has ended the session: when its leases are known to be gone. */
 	private void answerLater(SessionCall<?> call) {
 		this.queue.add(new Queued(call, -1));
 	}
@@ -170,8 +176,9 @@ final class LeaseSession {
 		}
 		List<Claim> lost = this.claims.dropHeldOn(this);
 		Exception cause = this.failure;
-		if (cause != null) {
-			lost.forEach((claim) -> logger.warn("Job '" + claim.job() + "': lease lost. " + cause.getMessage()));
+		if (cause != null && !lost.isEmpty()) {
+			logger.warn("Job " + lost.stream().map((claim) -> "'" + claim.job() + "'").collect(Collectors.joining(", "))
+					+ ": lease lost. " + cause.getMessage());
 		}
 		this.opener.ended(this);
 		for (Queued queued = this.queue.poll(); queued != null; queued = this.queue.poll()) {

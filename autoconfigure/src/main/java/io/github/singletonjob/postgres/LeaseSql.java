@@ -81,7 +81,7 @@ final class LeaseSql {
 	 * Lets the server notice during a statement that the client is gone. Not every
 	 * platform can do that.
 	 */
-	static final String CONNECTION_CHECK = "select set_config('client_connection_check_interval', ?, false)";
+	static final String CHECK_FOR_CLIENT = "select set_config('client_connection_check_interval', ?, false)";
 
 	private LeaseSql() {
 	}

@@ -1,9 +1,9 @@
 package io.github.singletonjob.postgres;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.UUID;
 
 /**
@@ -25,7 +25,7 @@ final class PoolerDetection {
 
 	private static final String BACKEND = "select pg_backend_pid()";
 
-	private static final String LEAVE_SETTING = "select set_config('singleton_job.probe', ?, false)";
+	private static final String LEAVE_SETTING = "select set_config('singleton_job.probe', '%s', false)";
 
 	private static final String READ_SETTING = "select coalesce(current_setting('singleton_job.probe', true), '')";
 
@@ -59,34 +59,37 @@ final class PoolerDetection {
 
 	private boolean isSettingShared() throws SQLException {
 		String nonce = UUID.randomUUID().toString();
-		ask(this.first, LEAVE_SETTING, nonce);
+		ask(this.first, LEAVE_SETTING.formatted(nonce));
 		boolean shared = ask(this.second, READ_SETTING).equals(nonce) || !ask(this.first, READ_SETTING).equals(nonce);
-		ask(this.first, LEAVE_SETTING, "");
+		ask(this.first, LEAVE_SETTING.formatted(""));
 		return shared;
 	}
 
 	private boolean interleave(String firstBackend, String secondBackend, boolean firstEndsFirst) throws SQLException {
-		this.first.setAutoCommit(false);
-		this.second.setAutoCommit(false);
-		boolean changed = !ask(this.first, BACKEND).equals(firstBackend)
-				|| !ask(this.second, BACKEND).equals(secondBackend);
-		(firstEndsFirst ? this.first : this.second).commit();
-		(firstEndsFirst ? this.second : this.first).commit();
-		this.first.setAutoCommit(true);
-		this.second.setAutoCommit(true);
-		return changed || !ask(this.first, BACKEND).equals(firstBackend)
-				|| !ask(this.second, BACKEND).equals(secondBackend);
+		execute(this.first, "begin");
+		execute(this.second, "begin");
+		boolean changed = isChanged(firstBackend, secondBackend);
+		execute(firstEndsFirst ? this.first : this.second, "commit");
+		execute(firstEndsFirst ? this.second : this.first, "commit");
+		return changed || isChanged(firstBackend, secondBackend);
 	}
 
-	private static String ask(Connection connection, String question, String... parameters) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(question)) {
-			for (int i = 0; i < parameters.length; i++) {
-				statement.setString(i + 1, parameters[i]);
-			}
-			try (ResultSet row = statement.executeQuery()) {
-				row.next();
-				return row.getString(1);
-			}
+	private boolean isChanged(String firstBackend, String secondBackend) throws SQLException {
+		return !ask(this.first, BACKEND).equals(firstBackend) || !ask(this.second, BACKEND).equals(secondBackend);
+	}
+
+	/** The driver's own transactions are prepared statements. */
+	private static void execute(Connection connection, String command) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(command);
+		}
+	}
+
+	/** Never a prepared statement, which a pooler can lose between two executions. */
+	private static String ask(Connection connection, String question) throws SQLException {
+		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(question)) {
+			row.next();
+			return row.getString(1);
 		}
 	}
 

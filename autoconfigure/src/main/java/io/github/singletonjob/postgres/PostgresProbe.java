@@ -105,10 +105,9 @@ final class PostgresProbe {
 			checkAdvisoryLocks(first, second);
 		}
 		catch (SQLException ex) {
-			if (SqlFailure.is(ex, SqlFailure.PROTOCOL_VIOLATION)) {
-				throw new UnusableStoreException(
-						"A pooler between the lease store and Postgres refuses transactions (" + ex.getMessage() + ")",
-						POOLER_ACTION, ex);
+			if (SqlFailure.isOfPooler(ex)) {
+				throw new UnusableStoreException("There is a pooler between the lease store and Postgres that does not"
+						+ " keep a session for each connection (" + ex.getMessage() + ")", POOLER_ACTION, ex);
 			}
 			throw ex;
 		}

@@ -68,7 +68,7 @@ final class Sessions implements SessionOpener {
 		this.probe.ensurePassed();
 		try {
 			Connection connection = this.source.open();
-			return LeaseConnection.open(connection, this.applicationName, times);
+			return LeaseConnection.open(connection, new SessionSettings(this.applicationName, times));
 		}
 		catch (SQLException ex) {
 			throw SqlFailure.opening(ex);

@@ -41,8 +41,16 @@ final class SqlFailure {
 		return state.startsWith("08") || state.startsWith("57P") || state.equals("25P03");
 	}
 
-	static boolean is(SQLException failure, String state) {
-		return state(failure).equals(state);
+	/**
+	 * Whether only a pooler that shares sessions answers like this: it refuses a
+	 * transaction (08P01), or a statement that was prepared is unknown (26000) or known
+	 * already (42P05) in the next session.
+	 */
+	static boolean isOfPooler(SQLException failure) {
+		return switch (state(failure)) {
+			case PROTOCOL_VIOLATION, "26000", "42P05" -> true;
+			default -> false;
+		};
 	}
 
 	static String state(SQLException failure) {
@@ -66,7 +74,7 @@ final class SqlFailure {
 	 */
 	static LeaseStoreException opening(SQLException failure) {
 		String message = failure.getMessage();
-		if (is(failure, PROTOCOL_VIOLATION) && message != null && message.contains("startup parameter")) {
+		if (state(failure).equals(PROTOCOL_VIOLATION) && message != null && message.contains("startup parameter")) {
 			return new UnusableStoreException(
 					"A connection pooler in front of Postgres refuses the lease session (" + message + ")",
 					"Give the store a connection straight to Postgres (a DataSource bean qualified"

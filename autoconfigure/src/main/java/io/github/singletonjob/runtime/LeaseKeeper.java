@@ -135,8 +135,7 @@ public final class LeaseKeeper {
 
 	private void lost(ActiveRun run, String reason) {
 		logger.warn(run.job() + ": LOST the lease with token " + run.token() + ", last confirmed "
-				+ run.deadline().age().toMillis() + " ms ago: " + reason
-				+ ". Its body was told; the fence refuses what it still writes in a guarded database");
+				+ run.deadline().age().toMillis() + " ms ago: " + reason + ". Its body was told");
 		work(() -> this.listener.lost(run, reason));
 		this.scheduling.timer().after(run.settings().timing().stopEarly(), () -> {
 			if (!run.hasBodyEnded()) {
@@ -150,7 +149,7 @@ public final class LeaseKeeper {
 			return;
 		}
 		logger.warn(run.job() + ": the body of the run with token " + run.token()
-				+ " does not end although it was cancelled; its lease is given up, the fence refuses its writes");
+				+ " does not end although it was cancelled; its lease is given up");
 		lane(run).remove(run);
 		work(() -> this.store.release(run.grant()));
 	}

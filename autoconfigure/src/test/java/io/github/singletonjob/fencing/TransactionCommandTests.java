@@ -23,9 +23,10 @@ class TransactionCommandTests {
 			"select $$;$$;commit", "select $a$ $$ ; $b$ $a$;commit", "select $1;commit", "select a$b$;commit",
 			"select a$b$ + 1;commit;select $b$", "select e'\\'';commit", "select E'\\\\';commit",
 			"select U&'\\0041';commit", "select 'a\\';commit", "select '\\'';commit;--'", "select 1 /* ; */;commit",
-			"select 1 --;\n;commit", "{oj commit}", "{ fn commit }", "{OJ commit}", "insert into t values (1); end",
-			"begin; commit", "rollback to a; commit", "select 1;\u2003commit", "select 1;commit;select 'unclosed",
-			"\u000bcommit", "select case when true then ';' end; commit" })
+			"select 1 --;\n;commit", "{oj commit}", "{ fn commit }", "/**/{ojcommit}", "{fn xcommit}",
+			"select 1; {oj commit}", "{OJ commit}", "insert into t values (1); end", "begin; commit",
+			"rollback to a; commit", "select 1;\u2003commit", "select 1;commit;select 'unclosed", "\u000bcommit",
+			"select case when true then ';' end; commit" })
 	void endsATransaction(String sql) {
 		assertThat(TransactionCommand.find(sql)).isNotNull().returns(true, TransactionCommand::end);
 	}
@@ -44,11 +45,11 @@ class TransactionCommandTests {
 			"/* commit */ select 1", "-- commit", "select e'\\';commit'", "prepare x as select 1",
 			"prepare transactions as select 1", "rollback to savepoint a", "ROLLBACK WORK TO a",
 			"rollback /**/ transaction to savepoint a", "savepoint commit", "release savepoint a; select 1",
-			"{call commit(?)}", "{?= call commit()}", "{ call pay() }", "(select 1)",
-			"select case when true then 1 end", "with a as (select 1) select 1; select 2", "select 'unclosed;commit",
-			"/* unclosed ;commit", "select $$ unclosed;commit", "\"commit\"", "'commit'",
-			"update t set a = 'x;commit' where b = ';'", "select '''; commit; --'", "table commit",
-			"select 1 as commit" })
+			"{call commit(?)}", "{CALL pay(?)}", "{ ? = call pay() }", "select {fn now()}", "select {d '2026-01-01'}",
+			"{?= call commit()}", "{ call pay() }", "(select 1)", "select case when true then 1 end",
+			"with a as (select 1) select 1; select 2", "select 'unclosed;commit", "/* unclosed ;commit",
+			"select $$ unclosed;commit", "\"commit\"", "'commit'", "update t set a = 'x;commit' where b = ';'",
+			"select '''; commit; --'", "table commit", "select 1 as commit" })
 	void doesNeither(String sql) {
 		assertThat(TransactionCommand.find(sql)).isNull();
 	}

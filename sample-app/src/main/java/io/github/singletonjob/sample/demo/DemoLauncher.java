@@ -30,8 +30,10 @@ class DemoLauncher {
 		SpringApplication application = new SpringApplication(DemoLauncher.class);
 		application.setDefaultProperties(Map.of("spring.config.name", "demo"));
 		ConfigurableApplicationContext context = application.run(args);
+		boolean fenced = context.getEnvironment().getProperty("singleton-job.fencing.enabled", Boolean.class, true);
 		context.getBean(Narration.class)
-			.begin(context.getBean(CompanyDatabase.class).urlWithUser(), () -> new Thread(context::close).start());
+			.begin(context.getBean(CompanyDatabase.class).urlWithUser(), fenced,
+					() -> new Thread(context::close).start());
 	}
 
 	@Bean

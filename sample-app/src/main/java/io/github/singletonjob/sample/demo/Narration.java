@@ -31,9 +31,10 @@ final class Narration implements AutoCloseable {
 	/**
 	 * Says what there is to see, and goes on telling.
 	 * @param databaseUrl where the books can be looked at
+	 * @param fenced whether the fence is on
 	 * @param allEnded is executed when no server is left
 	 */
-	void begin(String databaseUrl, Runnable allEnded) {
+	void begin(String databaseUrl, boolean fenced, Runnable allEnded) {
 		this.terminal.tell("The books are in " + databaseUrl);
 		this.terminal.tell("The two servers share the jobs 'billing' and 'statements'. Freeze the one that bills, and");
 		this.terminal.tell("wake it up when the other has taken over:");
@@ -41,7 +42,9 @@ final class Narration implements AutoCloseable {
 			this.terminal
 				.tell("  kill -STOP %1$d   then   kill -CONT %1$d   (%2$s)".formatted(server.pid(), server.name()));
 		}
-		this.terminal.tell("Nobody is charged twice. With --singleton-job.fencing.enabled=false somebody may be.");
+		this.terminal
+			.tell(fenced ? "Nobody is charged twice. With --singleton-job.fencing.enabled=false somebody may be."
+					: "The fence is off: somebody may be charged twice.");
 		this.terminal.tell("Ctrl-C stops everything. The servers are starting.");
 		var unused = this.thread.scheduleWithFixedDelay(() -> look(allEnded), MILLIS_BETWEEN_LOOKS,
 				MILLIS_BETWEEN_LOOKS, TimeUnit.MILLISECONDS);
