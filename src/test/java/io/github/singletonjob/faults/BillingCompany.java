@@ -63,20 +63,25 @@ final class BillingCompany implements AutoCloseable {
 
 	private JvmProcess launch(String name, String guardedUrl, String... arguments) {
 		List<String> all = new ArrayList<>(
-				List.of("--server.name=" + name, "--singleton-job.holder=" + name, "--singleton-job.store=postgres",
+				List.of("--server.name=" + name, "--singleton-job.holder=" + name,
 						"--singleton-job.namespace=shop", "--spring.datasource.url=" + guardedUrl,
 						"--spring.datasource.username=postgres", "--spring.datasource.hikari.maximum-pool-size=3",
 						"--spring.datasource.hikari.minimum-idle=1", "--spring.main.banner-mode=off"));
 		all.addAll(List.of(arguments));
-		if (all.stream().noneMatch((argument) -> argument.startsWith("--singleton-job.lease.ttl"))) {
-			all.add("--singleton-job.lease.ttl=" + TTL.toMillis() + "ms");
-		}
+		addUnlessGiven(all, "--singleton-job.lease.ttl", TTL.toMillis() + "ms");
+		addUnlessGiven(all, "--singleton-job.store", "postgres");
 		JvmProcess process = JvmProcess.of(BillingProcess.class, all.toArray(String[]::new))
 			.option("-XX:TieredStopAtLevel=1")
 			.echo(name)
 			.start();
 		this.servers.add(process);
 		return process;
+	}
+
+	private static void addUnlessGiven(List<String> arguments, String name, String value) {
+		if (arguments.stream().noneMatch((argument) -> argument.startsWith(name + "="))) {
+			arguments.add(name + "=" + value);
+		}
 	}
 
 	/**

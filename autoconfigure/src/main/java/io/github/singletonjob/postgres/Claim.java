@@ -55,7 +55,7 @@ final class Claim {
 
 	/** What the calls for this claim are for, as the beginning of an error message. */
 	String purpose() {
-		return "Asking for the lease of job '" + job() + "' in Postgres";
+		return job().name() + ": asking for its lease in Postgres";
 	}
 
 	void asking(SessionCall<Acquisition> call) {

@@ -177,7 +177,7 @@ final class LeaseSession {
 		List<Claim> lost = this.claims.dropHeldOn(this);
 		Exception cause = this.failure;
 		if (cause != null && !lost.isEmpty()) {
-			logger.warn("Job " + lost.stream().map((claim) -> "'" + claim.job() + "'").collect(Collectors.joining(", "))
+			logger.warn(lost.stream().map((claim) -> claim.job().name()).collect(Collectors.joining(", "))
 					+ ": lease lost. " + cause.getMessage());
 		}
 		this.opener.ended(this);

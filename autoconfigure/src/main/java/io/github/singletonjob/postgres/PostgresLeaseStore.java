@@ -80,8 +80,8 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 
 	private static Acquisition inTheWay(Claim other, LeaseRequest request) {
 		if (other.isAbandoned() || other.owner().equals(request.owner())) {
-			throw new LeaseStoreException("An earlier request of this instance for the lease of job '" + request.job()
-					+ "' has not been answered by Postgres yet", null);
+			throw new LeaseStoreException(request.job().name() + ": an earlier request of this instance for its lease"
+					+ " has not been answered by Postgres yet", null);
 		}
 		return new Acquisition.Held(other.holder());
 	}
@@ -171,7 +171,7 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 			return false;
 		}
 		SessionCall<Boolean> call = new SessionCall<>(SessionCall.Rank.RELEASE,
-				"Giving back the lease of job '" + grant.job() + "'", new ReleaseWork(claim, this.claims));
+				grant.job().name() + ": giving its lease back", new ReleaseWork(claim, this.claims));
 		SessionCall<Boolean> earlier = claim.releasing(call);
 		if (earlier == null) {
 			session.submit(call);

@@ -26,7 +26,7 @@ record ReleaseWork(Claim claim, Claims claims) implements SessionCall.Work<Boole
 		ReleaseAnswer answer = release(connection, grant);
 		this.claims.drop(this.claim);
 		if (!answer.unlocked()) {
-			logger.warn("Job '" + grant.job() + "' (token " + grant.token() + "): the session did not have the"
+			logger.warn(grant.job().name() + ": the session did not have the"
 					+ " advisory lock of the lease any more when it was given back");
 		}
 		return answer.cleared() && answer.unlocked();
@@ -40,7 +40,7 @@ record ReleaseWork(Claim claim, Claims claims) implements SessionCall.Work<Boole
 			if (connection.isBroken(ex)) {
 				throw ex;
 			}
-			logger.warn("Job '" + grant.job() + "' (token " + grant.token() + "): the lease is given back, but could"
+			logger.warn(grant.job().name() + ": the lease with token " + grant.token() + " is given back, but could"
 					+ " not be marked as released: " + SqlFailure.explain(ex));
 			return new ReleaseAnswer(true, connection.free(this.claim.lockKey()));
 		}

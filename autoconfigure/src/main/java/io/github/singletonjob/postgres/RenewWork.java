@@ -43,7 +43,7 @@ record RenewWork(List<Claim> asked, Claims claims) implements SessionCall.Work<M
 
 	private void giveUp(Claim claim, LeaseConnection connection) throws SQLException {
 		if (this.claims.contains(claim)) {
-			logger.warn("Job '" + claim.job() + "': somebody has cleared or changed its row in " + LeaseSql.TABLE
+			logger.warn(claim.job().name() + ": somebody has cleared or changed its row in " + LeaseSql.TABLE
 					+ "; the lease is given up");
 			connection.free(claim.lockKey());
 			this.claims.drop(claim);
