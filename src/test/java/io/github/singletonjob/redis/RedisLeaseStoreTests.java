@@ -21,7 +21,7 @@ class RedisLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected StoreTraits traits() {
-		return new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofMillis(400));
+		return new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(2));
 	}
 
 	@Override
