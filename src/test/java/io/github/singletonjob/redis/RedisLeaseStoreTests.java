@@ -1,7 +1,5 @@
 package io.github.singletonjob.redis;
 
-import java.time.Duration;
-
 import io.github.singletonjob.contract.LeaseStoreContract;
 import io.github.singletonjob.contract.Outage;
 import io.github.singletonjob.contract.StoreTraits;
@@ -21,7 +19,7 @@ class RedisLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected StoreTraits traits() {
-		return new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(2));
+		return Stores.TRAITS;
 	}
 
 	@Override

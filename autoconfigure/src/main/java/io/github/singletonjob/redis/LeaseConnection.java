@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisReadOnlyException;
 import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.protocol.RedisCommand;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.protocol.AsyncCommand;
 
 /**
  * A connection of the store's own, in a Cluster one to each node. Executes scripts, and
@@ -41,13 +43,30 @@ final class LeaseConnection implements AutoCloseable {
 	}
 
 	/** Sends one command; its answer is not waited for. */
-	void send(RedisCommand<byte[], byte[], ?> command) {
-		this.connection.dispatch(command);
+	void send(AsyncCommand<byte[], byte[], ?> command) {
+		try {
+			this.connection.dispatch(command);
+		}
+		catch (RedisException ex) {
+			command.completeExceptionally(ex); // its slot has no node, for example
+		}
 	}
 
 	/**
-	 * Executes scripts in one flush; those that Redis does not know in a second one, with
-	 * their texts.
+	 * In a Cluster one by one, so that a node that does not answer delays its own only.
+	 */
+	private void send(List<ScriptCommand> commands) {
+		if (this.connection instanceof StatefulRedisClusterConnection) {
+			commands.forEach(this::send);
+		}
+		else {
+			this.connection.dispatch(commands);
+		}
+	}
+
+	/**
+	 * Executes scripts without waiting in between; those that Redis does not know once
+	 * more, with their texts.
 	 * @return one reply for each, in the same order
 	 */
 	List<ScriptReply> execute(List<ScriptCommand> commands, CallTime time) {
@@ -71,7 +90,7 @@ final class LeaseConnection implements AutoCloseable {
 	}
 
 	private List<ScriptReply> exchange(List<ScriptCommand> commands, CallTime time) {
-		this.connection.dispatch(commands);
+		send(commands);
 		time.await(CompletableFuture.allOf(commands.toArray(CompletableFuture[]::new)));
 		List<ScriptReply> replies = commands.stream().map(ScriptReply::of).toList();
 		if (replies.stream().anyMatch(ScriptReply::isAnswer)) {

@@ -116,11 +116,12 @@ final class RedisProbe {
 		if (message.startsWith("READONLY")) {
 			return replica(failure);
 		}
-		if (message.startsWith("NOAUTH") || message.startsWith("WRONGPASS") || message.contains("AUTH")) {
+		if (message.startsWith("NOAUTH") || message.startsWith("WRONGPASS") || message.startsWith("ERR AUTH")) {
 			return new UnusableStoreException("Redis refuses the credentials of the lease store (" + message + ")",
 					"Set spring.data.redis.username and spring.data.redis.password", failure);
 		}
-		if (message.startsWith("NOPERM") || message.contains("ACL failure")) {
+		if (message.startsWith("NOPERM") || message.contains("ACL failure")
+				|| message.contains("user executing the script")) {
 			return new UnusableStoreException("The Redis user of the lease store lacks a right (" + message + ")",
 					"Let an administrator execute: ACL SETUSER <user> ~" + this.keyPrefix
 							+ "* +evalsha +eval +get +set +incr +pexpire +del +time",
