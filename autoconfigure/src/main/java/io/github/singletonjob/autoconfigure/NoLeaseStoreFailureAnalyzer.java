@@ -15,8 +15,16 @@ class NoLeaseStoreFailureAnalyzer extends AbstractFailureAnalyzer<NoLeaseStoreEx
 			return new FailureAnalysis(
 					"Singleton jobs have no store for their leases: singleton-job.store is not set, and there is no"
 							+ " LeaseStore bean.",
-					"Set singleton-job.store to postgres, or to in-memory for tests and a laptop. It is never guessed"
+					"Set singleton-job.store to postgres or redis, or to in-memory for tests and a laptop. It is never guessed"
 							+ " from the class path, so that all instances of a rolling update use the same store.",
+					cause);
+		}
+		if (store == StoreType.REDIS) {
+			return new FailureAnalysis(
+					"The store 'redis' has nothing to connect with: Spring Data Redis with Lettuce, or a"
+							+ " RedisConnectionFactory, is missing.",
+					"Add the dependency org.springframework.boot:spring-boot-starter-data-redis and set"
+							+ " spring.data.redis.host, or spring.data.redis.sentinel or .cluster.",
 					cause);
 		}
 		return new FailureAnalysis(

@@ -23,10 +23,11 @@ import org.springframework.core.env.Environment;
  * Auto-configuration of singleton jobs.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-		"org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration" })
+		"org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration" })
 @EnableConfigurationProperties(SingletonJobProperties.class)
-@Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, InMemoryStoreConfiguration.class,
-		FencingConfiguration.class })
+@Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, RedisStoreConfiguration.class,
+		InMemoryStoreConfiguration.class, FencingConfiguration.class })
 public final class SingletonJobAutoConfiguration {
 
 	@Bean

@@ -19,11 +19,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param lease times of all leases that are not set for one job
  * @param fencing how the guarded database refuses stale holders
  * @param jdbc the tables in databases
+ * @param redis the store in Redis
  * @param jobs settings of single jobs, by their names; they beat the annotation
  */
 @ConfigurationProperties("singleton-job")
 record SingletonJobProperties(@Nullable StoreType store, @Nullable String namespace, @Nullable String holder,
-		@DefaultValue Lease lease, @DefaultValue Fencing fencing, @DefaultValue Jdbc jdbc,
+		@DefaultValue Lease lease, @DefaultValue Fencing fencing, @DefaultValue Jdbc jdbc, @DefaultValue Redis redis,
 		@DefaultValue Map<String, Job> jobs) {
 
 	/**
@@ -59,6 +60,14 @@ record SingletonJobProperties(@Nullable StoreType store, @Nullable String namesp
 	 * @param initializeSchema whether tables that are missing are created
 	 */
 	record Jdbc(@DefaultValue("always") SchemaInitialization initializeSchema) {
+	}
+
+	/**
+	 * The store in Redis. Its server is that of spring.data.redis.
+	 *
+	 * @param keyPrefix how all keys of the store begin; no braces
+	 */
+	record Redis(@DefaultValue("singleton-job:") String keyPrefix) {
 	}
 
 	/**

@@ -8,6 +8,9 @@ enum StoreType {
 	/** PostgreSQL, by session advisory locks. */
 	POSTGRES,
 
+	/** Redis, by keys that expire. */
+	REDIS,
+
 	/** This process alone: for tests and a laptop. */
 	IN_MEMORY
 

@@ -8,13 +8,17 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindException;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 /**
  * What cannot work fails the start and says the next step.
@@ -30,6 +34,21 @@ class BadInputTests {
 	@Test
 	void noStore() {
 		fails(this.empty.withPropertyValues("singleton-job.namespace=shop"), "no store", "Set singleton-job.store to");
+	}
+
+	@Test
+	void aRedisStoreWithoutRedis() {
+		ApplicationContextRunner redis = this.empty.withPropertyValues("singleton-job.namespace=shop",
+				"singleton-job.store=redis");
+		fails(redis, "'redis' has nothing to connect with", "spring-boot-starter-data-redis");
+		fails(redis.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+			.withClassLoader(new FilteredClassLoader("org.springframework.data.redis", "io.lettuce")),
+				"'redis' has nothing to connect with", "spring-boot-starter-data-redis");
+		fails(redis.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+			.withPropertyValues("spring.data.redis.masterreplica.nodes=localhost:1"), "masterreplica",
+				"spring.data.redis.sentinel");
+		fails(redis.withBean(RedisConnectionFactory.class, () -> mock(RedisConnectionFactory.class)), "of Lettuce",
+				"client-type=lettuce");
 	}
 
 	@Test
@@ -135,7 +154,7 @@ class BadInputTests {
 
 	private static FailureAnalysis analyze(Throwable failure) {
 		for (FailureAnalyzer analyzer : new FailureAnalyzer[] { new InvalidJobFailureAnalyzer(),
-				new NoLeaseStoreFailureAnalyzer() }) {
+				new NoLeaseStoreFailureAnalyzer(), new UnusableDatabaseFailureAnalyzer() }) {
 			FailureAnalysis analysis = analyzer.analyze(failure);
 			if (analysis != null) {
 				return analysis;

@@ -187,6 +187,17 @@ class SingletonJobAutoConfigurationTests {
 	}
 
 	@Test
+	void itWorksWithoutSpringDataRedis() {
+		this.runner.withUserConfiguration(Report.class)
+			.withClassLoader(new FilteredClassLoader("org.springframework.data.redis", "io.lettuce",
+					"org.springframework.boot.data.redis"))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(Report.class).lines()).contains(3);
+			});
+	}
+
+	@Test
 	void optionsThatCannotWorkAreAnIllegalArgument() {
 		this.runner.run((context) -> {
 			SingletonJobs jobs = context.getBean(SingletonJobs.class);

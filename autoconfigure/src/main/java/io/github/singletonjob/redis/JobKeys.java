@@ -1,0 +1,60 @@
+package io.github.singletonjob.redis;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+import io.github.singletonjob.lease.JobId;
+
+/**
+ * The keys of one job. A Redis Cluster executes a script on keys of one slot only, and
+ * takes the slot from what stands between the first braces: here a hash of the job, so
+ * that no character of its name can disturb that. The name behind it is for people.
+ *
+ * @param lease the key of the lease, which expires
+ * @param token the key of the last token, which stays
+ */
+record JobKeys(String lease, String token) {
+
+	private static final int HASH_BYTES = 16;
+
+	static JobKeys of(String prefix, JobId job) {
+		String tagged = prefix + '{' + hash(job) + '}';
+		return new JobKeys(tagged + ":lease:" + job, tagged + ":token:" + job);
+	}
+
+	/** A brace in the prefix would decide about the slot, in the place of the job. */
+	static void requireValid(String prefix) {
+		if (prefix.indexOf('{') >= 0 || prefix.indexOf('}') >= 0) {
+			throw new IllegalArgumentException("The key prefix '" + prefix
+					+ "' contains a brace, which would put all jobs into one slot of a Redis Cluster, or the keys of"
+					+ " one job into two. Leave braces out");
+		}
+	}
+
+	/** Each part is preceded by its length, so that "a", "bc" and "ab", "c" differ. */
+	private static String hash(JobId job) {
+		MessageDigest digest = sha256();
+		update(digest, job.namespace());
+		update(digest, job.name());
+		return HexFormat.of().formatHex(digest.digest(), 0, HASH_BYTES);
+	}
+
+	private static void update(MessageDigest digest, String part) {
+		byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
+		digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
+		digest.update(bytes);
+	}
+
+	private static MessageDigest sha256() {
+		try {
+			return MessageDigest.getInstance("SHA-256");
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Every Java platform has SHA-256, this one has not", ex);
+		}
+	}
+
+}

@@ -1,0 +1,72 @@
+package io.github.singletonjob.redis;
+
+import io.github.singletonjob.contract.LeaseStoreContract;
+import io.github.singletonjob.contract.Outage;
+import io.github.singletonjob.contract.StoreTraits;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.servers.RedisServer;
+import io.github.singletonjob.servers.TcpProxy;
+
+/**
+ * The contract, kept in Redis.
+ */
+class RedisLeaseStoreTests extends LeaseStoreContract {
+
+	@Override
+	protected LeaseStore openInstance() {
+		return Stores.open(RedisServer.shared());
+	}
+
+	@Override
+	protected StoreTraits traits() {
+		return Stores.TRAITS;
+	}
+
+	@Override
+	protected Outage openOutage() {
+		return new ProxyOutage(TcpProxy.to(RedisServer.shared().port()));
+	}
+
+	/**
+	 * The way through a proxy.
+	 */
+	private static final class ProxyOutage implements Outage {
+
+		private final TcpProxy proxy;
+
+		private final RedisLeaseStore store;
+
+		ProxyOutage(TcpProxy proxy) {
+			this.proxy = proxy;
+			this.store = Stores.open(proxy.port());
+		}
+
+		@Override
+		public LeaseStore store() {
+			return this.store;
+		}
+
+		@Override
+		public void cut() {
+			this.proxy.hang();
+		}
+
+		@Override
+		public void cutReplies() {
+			this.proxy.hangReplies();
+		}
+
+		@Override
+		public void restore() {
+			this.proxy.pass();
+		}
+
+		@Override
+		public void close() {
+			this.store.close();
+			this.proxy.close();
+		}
+
+	}
+
+}

@@ -1,0 +1,195 @@
+package io.github.singletonjob.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseRequest;
+import io.github.singletonjob.lease.Renewal;
+import io.github.singletonjob.servers.RedisServer;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.SlotHash;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static io.github.singletonjob.contract.Instances.renew;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * What is executed in the server, and how often.
+ */
+class ScriptTests {
+
+	private static final RedisServer server = RedisServer.create();
+
+	private final JobId job = Stores.job("billing");
+
+	private RedisLeaseStore store;
+
+	@BeforeAll
+	static void start() {
+		server.start();
+	}
+
+	@AfterAll
+	static void stop() {
+		server.close();
+	}
+
+	@BeforeEach
+	void open() {
+		server.ask(RedisCommands::flushall);
+		this.store = Stores.open(server);
+	}
+
+	@AfterEach
+	void close() {
+		this.store.close();
+	}
+
+	@Test
+	void areLoadedAgainAfterTheServerForgotThem() {
+		RedisGrant grant = Stores.acquire(this.store, this.job);
+		server.ask(RedisCommands::scriptFlush);
+		assertThat(Stores.isHeld(this.store, this.job)).isTrue();
+		server.ask(RedisCommands::scriptFlush);
+		assertThat(renew(this.store, grant)).isEqualTo(Renewal.EXTENDED);
+		server.ask(RedisCommands::scriptFlush);
+		assertThat(this.store.release(grant)).isTrue();
+	}
+
+	@Test
+	void areSentByTheirDigest() {
+		Stores.acquire(this.store, this.job);
+		server.ask(RedisCommands::configResetstat);
+		for (int i = 0; i < 10; i++) {
+			assertThat(Stores.isHeld(this.store, this.job)).isTrue();
+		}
+		assertThat(calls("evalsha")).isEqualTo(10);
+		assertThat(calls("eval")).isZero();
+	}
+
+	@Test
+	void writeNothingIfTheJobIsHeld() {
+		Stores.acquire(this.store, this.job);
+		String before = server.ask((commands) -> commands.get(Stores.leaseKey(this.job)));
+		server.ask(RedisCommands::configResetstat);
+		assertThat(Stores.isHeld(this.store, this.job)).isTrue();
+		assertThat(calls("get")).isEqualTo(1);
+		for (String write : List.of("set", "incr", "pexpire", "del")) {
+			assertThat(calls(write)).as(write).isZero();
+		}
+		String after = server.ask((commands) -> commands.get(Stores.leaseKey(this.job)));
+		assertThat(after).isEqualTo(before);
+	}
+
+	@Test
+	void renewAThousandLeasesInOneFlush() {
+		List<RedisGrant> grants = new ArrayList<>();
+		for (int i = 0; i < 1000; i++) {
+			grants.add(Stores.acquire(this.store, Stores.job("job " + i)));
+		}
+		this.store.renew(grants);
+		server.ask(RedisCommands::configResetstat);
+		long start = System.nanoTime();
+		List<Renewal> answers = this.store.renew(grants);
+		long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+		System.out.println("1,000 leases renewed in " + millis + " ms, read by Redis in " + reads() + " pieces");
+		assertThat(answers).hasSize(1000).containsOnly(Renewal.EXTENDED);
+		assertThat(calls("evalsha")).isEqualTo(1000);
+		assertThat(reads()).isLessThan(200);
+	}
+
+	@Test
+	void ofOneBrokenLeaseDoNotSpoilTheOthers() {
+		RedisGrant first = Stores.acquire(this.store, Stores.job("first"));
+		RedisGrant broken = Stores.acquire(this.store, Stores.job("broken"));
+		RedisGrant last = Stores.acquire(this.store, Stores.job("last"));
+		server.ask((commands) -> commands.del(Stores.leaseKey(broken.job())));
+		server.ask((commands) -> commands.lpush(Stores.leaseKey(broken.job()), "what is this"));
+		assertThat(this.store.renew(List.of(first, broken, last))).containsExactly(Renewal.EXTENDED, Renewal.UNKNOWN,
+				Renewal.EXTENDED);
+	}
+
+	@Test
+	void compareTheWholeGrant() {
+		RedisGrant grant = Stores.acquire(this.store, this.job);
+		RedisGrant other = new RedisGrant(grant.request(), grant.token() - 1);
+		RedisGrant begun = new RedisGrant(request(grant.owner().substring(0, 8)), grant.token());
+		for (RedisGrant forged : List.of(other, begun)) {
+			assertThat(renew(this.store, forged)).isEqualTo(Renewal.GONE);
+			assertThat(this.store.release(forged)).isFalse();
+		}
+		assertThat(renew(this.store, grant)).isEqualTo(Renewal.EXTENDED);
+	}
+
+	private LeaseRequest request(String owner) {
+		return new LeaseRequest(this.job, owner, "somebody", Stores.LONG_TTL, Stores.TRAITS.callTimeout(), 0);
+	}
+
+	@Test
+	void leaveNoLeaseWhenReleasesRaceWithRenewals() {
+		int rounds = 20_000;
+		AtomicReference<RedisGrant> current = new AtomicReference<>(Stores.acquire(this.store, this.job));
+		CompletableFuture<Void> renewals = CompletableFuture.runAsync(() -> {
+			for (RedisGrant grant = current.get(); grant != null; grant = current.get()) {
+				this.store.renew(List.of(grant));
+			}
+		});
+		try {
+			for (int i = 1; i < rounds; i++) {
+				assertThat(this.store.release(current.get())).isTrue();
+				current.set(Stores.acquire(this.store, this.job));
+			}
+			assertThat(this.store.release(current.get())).isTrue();
+		}
+		finally {
+			current.set(null);
+		}
+		renewals.orTimeout(10, TimeUnit.SECONDS).join();
+		assertThat(Stores.keys(server)).containsExactly(Stores.tokenKey(this.job));
+		assertThat(calls("del")).isGreaterThanOrEqualTo(rounds);
+	}
+
+	@Test
+	void haveKeysOfOneSlotWhateverTheName() {
+		for (String name : List.of("billing", "{braces}", "}{", "{}", "{a}{b}", "a:b", "請求書", "🧾", "two\nlines")) {
+			JobKeys keys = JobKeys.of(Stores.PREFIX, new JobId(name, name));
+			assertThat(SlotHash.getSlot(keys.lease())).as(name).isEqualTo(SlotHash.getSlot(keys.token()));
+			assertThat(keys.lease()).as(name).isNotEqualTo(keys.token()).endsWith(name + '/' + name);
+		}
+		assertThat(SlotHash.getSlot(Stores.leaseKey(this.job)))
+			.isNotEqualTo(SlotHash.getSlot(Stores.leaseKey(Stores.job("other"))));
+	}
+
+	@Test
+	void refuseWhatWouldMixUpKeysOrOwners() {
+		assertThatIllegalArgumentException().isThrownBy(() -> JobKeys.requireValid("a{b}:"))
+			.withMessageContaining("braces");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.store.tryAcquire(request("two words")))
+			.withMessageContaining("white space");
+	}
+
+	private static long calls(String command) {
+		return number("commandstats", "cmdstat_" + command + ":calls=(\\d+)");
+	}
+
+	private static long reads() {
+		return number("stats", "total_reads_processed:(\\d+)");
+	}
+
+	private static long number(String section, String pattern) {
+		Matcher matcher = Pattern.compile(pattern).matcher(server.ask((commands) -> commands.info(section)));
+		return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
+	}
+
+}
