@@ -16,6 +16,7 @@ import io.github.singletonjob.contract.Instances;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.Renewal;
+import io.github.singletonjob.lease.UnusableStoreException;
 import io.github.singletonjob.servers.PostgresServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

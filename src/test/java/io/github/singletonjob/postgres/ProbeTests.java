@@ -10,6 +10,7 @@ import java.time.Duration;
 import io.github.singletonjob.contract.Instances;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.UnusableStoreException;
 import io.github.singletonjob.servers.PostgresServer;
 import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.Test;

@@ -4,7 +4,7 @@ import java.util.List;
 
 import io.github.singletonjob.fencing.FenceUnusableException;
 import io.github.singletonjob.lease.LeaseStoreException;
-import io.github.singletonjob.postgres.UnusableStoreException;
+import io.github.singletonjob.lease.UnusableStoreException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

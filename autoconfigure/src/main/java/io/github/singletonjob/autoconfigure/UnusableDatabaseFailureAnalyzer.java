@@ -1,7 +1,7 @@
 package io.github.singletonjob.autoconfigure;
 
 import io.github.singletonjob.fencing.FenceUnusableException;
-import io.github.singletonjob.postgres.UnusableStoreException;
+import io.github.singletonjob.lease.UnusableStoreException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;

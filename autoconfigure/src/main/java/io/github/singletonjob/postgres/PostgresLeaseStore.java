@@ -12,6 +12,7 @@ import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
+import io.github.singletonjob.lease.UnusableStoreException;
 
 /**
  * Leases in Postgres 14 or newer.

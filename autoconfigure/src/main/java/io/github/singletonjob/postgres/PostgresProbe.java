@@ -11,6 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.UnusableStoreException;
 
 /**
  * Finds out, once, whether leases can be kept in a database: it is Postgres 14 or newer

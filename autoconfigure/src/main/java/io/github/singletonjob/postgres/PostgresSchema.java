@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.UnusableStoreException;
 
 /**
  * Creates the table of the Postgres store where it is missing. Instances that start at

@@ -3,6 +3,7 @@ package io.github.singletonjob.postgres;
 import java.sql.SQLException;
 
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.UnusableStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,11 +1,10 @@
-package io.github.singletonjob.postgres;
+package io.github.singletonjob.lease;
 
-import io.github.singletonjob.lease.LeaseStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The database answered, and the answer says that leases cannot be kept in it as it is: a
- * transaction pooler is in between, a table or a right is missing, the server is too old
+ * The server of a store answered, and the answer says that leases cannot be kept in it as
+ * it is: a transaction pooler is in between, a table or a right is missing, it is too old
  * or a stand-by. Somebody has to change something; the store works from then on, without
  * a restart.
  */
