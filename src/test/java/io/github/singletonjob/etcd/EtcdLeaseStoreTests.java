@@ -29,7 +29,7 @@ class EtcdLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected StoreTraits traits() {
-		return new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofMillis(400));
+		return new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(2));
 	}
 
 	@Override

@@ -25,8 +25,8 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
 		"org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration" })
 @EnableConfigurationProperties(SingletonJobProperties.class)
-@Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, InMemoryStoreConfiguration.class,
-		FencingConfiguration.class })
+@Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, EtcdStoreConfiguration.class,
+		InMemoryStoreConfiguration.class, FencingConfiguration.class })
 public final class SingletonJobAutoConfiguration {
 
 	@Bean

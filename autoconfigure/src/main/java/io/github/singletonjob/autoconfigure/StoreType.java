@@ -8,6 +8,9 @@ enum StoreType {
 	/** PostgreSQL, by session advisory locks. */
 	POSTGRES,
 
+	/** etcd, by keys that are attached to a lease of etcd. */
+	ETCD,
+
 	/** This process alone: for tests and a laptop. */
 	IN_MEMORY
 

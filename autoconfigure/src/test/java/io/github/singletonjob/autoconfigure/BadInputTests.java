@@ -10,6 +10,7 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -30,6 +31,32 @@ class BadInputTests {
 	@Test
 	void noStore() {
 		fails(this.empty.withPropertyValues("singleton-job.namespace=shop"), "no store", "Set singleton-job.store to");
+	}
+
+	@Test
+	void anEtcdStoreWithoutEtcd() {
+		ApplicationContextRunner etcd = this.empty.withPropertyValues("singleton-job.namespace=shop",
+				"singleton-job.store=etcd");
+		fails(etcd, "'etcd' has nothing to connect with", "singleton-job.etcd.endpoints");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=localhost:1")
+			.withClassLoader(new FilteredClassLoader("io.etcd", "io.grpc", "io.netty", "io.vertx")),
+				"'etcd' has nothing to connect with", "io.etcd:jetcd-core");
+	}
+
+	@Test
+	void anEtcdStoreThatCannotBeMeantSo() {
+		ApplicationContextRunner etcd = this.empty.withPropertyValues("singleton-job.namespace=shop",
+				"singleton-job.store=etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=etcd:2379:1"), "'etcd:2379:1' is no address",
+				"singleton-job.etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=http://a:1,https://b:1"), "https",
+				"singleton-job.etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=a:1", "singleton-job.etcd.user=shop"), "password",
+				"singleton-job.etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=a:1", "singleton-job.etcd.tls.key=/no/such/file"),
+				"certificate", "singleton-job.etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=a:1", "singleton-job.etcd.tls.ca=/no/such/file"),
+				"files for TLS", "singleton-job.etcd");
 	}
 
 	@Test
@@ -135,7 +162,7 @@ class BadInputTests {
 
 	private static FailureAnalysis analyze(Throwable failure) {
 		for (FailureAnalyzer analyzer : new FailureAnalyzer[] { new InvalidJobFailureAnalyzer(),
-				new NoLeaseStoreFailureAnalyzer() }) {
+				new NoLeaseStoreFailureAnalyzer(), new UnusableDatabaseFailureAnalyzer() }) {
 			FailureAnalysis analysis = analyzer.analyze(failure);
 			if (analysis != null) {
 				return analysis;
