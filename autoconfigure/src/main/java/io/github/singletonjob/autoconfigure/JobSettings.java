@@ -33,6 +33,10 @@ class JobSettings {
 		this.namespace = namespace(properties, environment);
 	}
 
+	String namespace() {
+		return this.namespace;
+	}
+
 	JobId id(String name) {
 		try {
 			return new JobId(this.namespace, name);

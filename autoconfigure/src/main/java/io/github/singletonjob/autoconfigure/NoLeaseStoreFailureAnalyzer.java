@@ -15,7 +15,7 @@ class NoLeaseStoreFailureAnalyzer extends AbstractFailureAnalyzer<NoLeaseStoreEx
 			return new FailureAnalysis(
 					"Singleton jobs have no store for their leases: singleton-job.store is not set, and there is no"
 							+ " LeaseStore bean.",
-					"Set singleton-job.store to postgres or redis, or to in-memory for tests and a laptop. It is never guessed"
+					"Set singleton-job.store to postgres, redis or etcd, or to in-memory for tests and a laptop. It is never guessed"
 							+ " from the class path, so that all instances of a rolling update use the same store.",
 					cause);
 		}
@@ -25,6 +25,13 @@ class NoLeaseStoreFailureAnalyzer extends AbstractFailureAnalyzer<NoLeaseStoreEx
 							+ " RedisConnectionFactory, is missing.",
 					"Add the dependency org.springframework.boot:spring-boot-starter-data-redis and set"
 							+ " spring.data.redis.host, or spring.data.redis.sentinel or .cluster.",
+					cause);
+		}
+		if (store == StoreType.ETCD) {
+			return new FailureAnalysis(
+					"The store 'etcd' has nothing to connect with: the client jetcd or the addresses of etcd are missing.",
+					"Add the dependency io.etcd:jetcd-core and set singleton-job.etcd.endpoints, or define a bean of"
+							+ " the type io.etcd.jetcd.Client.",
 					cause);
 		}
 		return new FailureAnalysis(

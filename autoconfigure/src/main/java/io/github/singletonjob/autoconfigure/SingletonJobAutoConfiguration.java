@@ -27,7 +27,7 @@ import org.springframework.core.env.Environment;
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration" })
 @EnableConfigurationProperties(SingletonJobProperties.class)
 @Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, RedisStoreConfiguration.class,
-		InMemoryStoreConfiguration.class, FencingConfiguration.class })
+		EtcdStoreConfiguration.class, InMemoryStoreConfiguration.class, FencingConfiguration.class })
 public final class SingletonJobAutoConfiguration {
 
 	@Bean

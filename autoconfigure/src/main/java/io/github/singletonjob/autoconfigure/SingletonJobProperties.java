@@ -1,6 +1,8 @@
 package io.github.singletonjob.autoconfigure;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 import io.github.singletonjob.OnLost;
@@ -20,12 +22,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param fencing how the guarded database refuses stale holders
  * @param jdbc the tables in databases
  * @param redis the store in Redis
+ * @param etcd the store in etcd
  * @param jobs settings of single jobs, by their names; they beat the annotation
  */
 @ConfigurationProperties("singleton-job")
 record SingletonJobProperties(@Nullable StoreType store, @Nullable String namespace, @Nullable String holder,
 		@DefaultValue Lease lease, @DefaultValue Fencing fencing, @DefaultValue Jdbc jdbc, @DefaultValue Redis redis,
-		@DefaultValue Map<String, Job> jobs) {
+		@DefaultValue Etcd etcd, @DefaultValue Map<String, Job> jobs) {
 
 	/**
 	 * Times of leases.
@@ -68,6 +71,38 @@ record SingletonJobProperties(@Nullable StoreType store, @Nullable String namesp
 	 * @param keyPrefix how all keys of the store begin; no braces
 	 */
 	record Redis(@DefaultValue("singleton-job:") String keyPrefix) {
+	}
+
+	/**
+	 * The store in etcd.
+	 *
+	 * @param endpoints the addresses of its members, as host:port, http://host:port or
+	 * https://host:port. Not needed if there is a jetcd Client bean
+	 * @param user a user of etcd, if it asks for one
+	 * @param password the password of that user
+	 * @param tls files for an encrypted connection
+	 * @param prefix how all keys of the store begin
+	 */
+	record Etcd(@DefaultValue List<String> endpoints, @Nullable String user, @Nullable String password,
+			@DefaultValue Tls tls, @DefaultValue("singleton-job/") String prefix) {
+
+		/** Without the password. */
+		@Override
+		public String toString() {
+			return "Etcd" + this.endpoints;
+		}
+
+	}
+
+	/**
+	 * Files for an encrypted connection, in PEM format.
+	 *
+	 * @param ca the certificates that sign the servers'; defaults to those that the JVM
+	 * trusts
+	 * @param certificate the client's own certificate, if the servers ask for one
+	 * @param key the private key (PKCS 8) of that certificate
+	 */
+	record Tls(@Nullable Path ca, @Nullable Path certificate, @Nullable Path key) {
 	}
 
 	/**

@@ -11,6 +11,9 @@ enum StoreType {
 	/** Redis, by keys that expire. */
 	REDIS,
 
+	/** etcd, by keys that are attached to a lease of etcd. */
+	ETCD,
+
 	/** This process alone: for tests and a laptop. */
 	IN_MEMORY
 

@@ -52,6 +52,32 @@ class BadInputTests {
 	}
 
 	@Test
+	void anEtcdStoreWithoutEtcd() {
+		ApplicationContextRunner etcd = this.empty.withPropertyValues("singleton-job.namespace=shop",
+				"singleton-job.store=etcd");
+		fails(etcd, "'etcd' has nothing to connect with", "singleton-job.etcd.endpoints");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=localhost:1")
+			.withClassLoader(new FilteredClassLoader("io.etcd", "io.grpc", "io.netty", "io.vertx")),
+				"'etcd' has nothing to connect with", "io.etcd:jetcd-core");
+	}
+
+	@Test
+	void anEtcdStoreThatCannotBeMeantSo() {
+		ApplicationContextRunner etcd = this.empty.withPropertyValues("singleton-job.namespace=shop",
+				"singleton-job.store=etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=etcd:2379:1"), "'etcd:2379:1' is no address",
+				"singleton-job.etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=http://a:1,https://b:1"), "https",
+				"singleton-job.etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=a:1", "singleton-job.etcd.user=shop"), "password",
+				"singleton-job.etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=a:1", "singleton-job.etcd.tls.key=/no/such/file"),
+				"certificate", "singleton-job.etcd");
+		fails(etcd.withPropertyValues("singleton-job.etcd.endpoints=a:1", "singleton-job.etcd.tls.ca=/no/such/file"),
+				"files for TLS", "singleton-job.etcd");
+	}
+
+	@Test
 	void anUnknownStore() {
 		this.empty.withPropertyValues("singleton-job.namespace=shop", "singleton-job.store=oracle")
 			.run((context) -> assertThat(context).getFailure()

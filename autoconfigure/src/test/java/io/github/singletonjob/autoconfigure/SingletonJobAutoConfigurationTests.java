@@ -198,6 +198,16 @@ class SingletonJobAutoConfigurationTests {
 	}
 
 	@Test
+	void itWorksWithoutJetcd() {
+		this.runner.withUserConfiguration(Report.class)
+			.withClassLoader(new FilteredClassLoader("io.etcd", "io.grpc", "io.netty", "io.vertx"))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(Report.class).lines()).contains(3);
+			});
+	}
+
+	@Test
 	void optionsThatCannotWorkAreAnIllegalArgument() {
 		this.runner.run((context) -> {
 			SingletonJobs jobs = context.getBean(SingletonJobs.class);

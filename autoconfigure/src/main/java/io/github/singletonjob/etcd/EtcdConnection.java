@@ -1,0 +1,146 @@
+package io.github.singletonjob.etcd;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.support.Errors;
+import io.grpc.Status;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to etcd: a client of our own, or one that belongs to the application.
+ * <p>
+ * gRPC waits longer and longer, up to two minutes, before it tries again to reach a
+ * server. So when our own client has had no answer for some time, the next one is opened,
+ * which tries at once. The old one is closed when its last call is over.
+ */
+public final class EtcdConnection implements AutoCloseable {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+	private final @Nullable Supplier<Client> opener;
+
+	private final @Nullable String target;
+
+	private final ReentrantLock replacing = new ReentrantLock();
+
+	private volatile Client client;
+
+	private volatile long lastAnswer = System.nanoTime();
+
+	private volatile boolean closed;
+
+	private EtcdConnection(Client first, @Nullable Supplier<Client> opener, @Nullable String target) {
+		this.client = first;
+		this.opener = opener;
+		this.target = target;
+	}
+
+	/**
+	 * A connection of our own. Nothing is sent before the first call.
+	 * @param endpoints where etcd is
+	 * @return the connection, which closes what it opens
+	 * @throws IllegalArgumentException if a file for TLS cannot be used
+	 */
+	public static EtcdConnection to(EtcdEndpoints endpoints) {
+		Supplier<Client> opener = new ClientOpener(endpoints);
+		return new EtcdConnection(opener.get(), opener, endpoints.target());
+	}
+
+	/**
+	 * The application's own client. A call that gets no answer is left to it when its
+	 * time is over.
+	 * @param client the client, which is never closed here
+	 * @return the connection
+	 */
+	public static EtcdConnection of(Client client) {
+		return new EtcdConnection(client, null, null);
+	}
+
+	/** The target of our own client, or null. */
+	@Nullable String target() {
+		return this.target;
+	}
+
+	/**
+	 * Sends a request. One that etcd refuses because of an old token of the user's
+	 * session, so before it does anything, is sent once more: jetcd has dropped the token
+	 * by then.
+	 */
+	<T> CompletableFuture<T> call(Function<Client, CompletableFuture<T>> request) {
+		Client current = this.client;
+		return send(current, request).exceptionallyCompose((failure) -> {
+			boolean again = Errors.isAlwaysSafeToRetry(Status.fromThrowable(failure));
+			return again ? send(current, request) : CompletableFuture.failedFuture(failure);
+		}).whenComplete((answer, failure) -> {
+			if (failure == null || !EtcdFailure.isSilence(failure)) {
+				this.lastAnswer = System.nanoTime();
+			}
+			else {
+				silent(current);
+			}
+		});
+	}
+
+	/**
+	 * Sends a request whose answer nobody waits for.
+	 * @param end is told when it is over, and whether it had an answer
+	 */
+	<T> void callAside(Function<Client, CompletableFuture<T>> request, Consumer<Boolean> end) {
+		CompletableFuture<T> unused = call(request).whenComplete((answer, failure) -> end.accept(failure == null));
+	}
+
+	private static <T> CompletableFuture<T> send(Client client, Function<Client, CompletableFuture<T>> request) {
+		try {
+			return request.apply(client);
+		}
+		catch (RuntimeException ex) {
+			// A client that is closed, for example
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	private void silent(Client current) {
+		if (this.opener == null || !this.replacing.tryLock()) {
+			return;
+		}
+		try {
+			boolean replace = !this.closed && this.client == current
+					&& System.nanoTime() - this.lastAnswer > PATIENCE.toNanos();
+			if (replace) {
+				this.lastAnswer = System.nanoTime();
+				this.client = this.opener.get();
+				closeWhenIdle(current);
+			}
+		}
+		finally {
+			this.replacing.unlock();
+		}
+	}
+
+	private static void closeWhenIdle(Client old) {
+		CompletableFuture.delayedExecutor(CallLimit.LONGEST_CALL.toMillis(), TimeUnit.MILLISECONDS).execute(old::close);
+	}
+
+	/** Closes the client if it is our own. */
+	@Override
+	public void close() {
+		this.closed = true;
+		this.replacing.lock();
+		try {
+			if (this.opener != null) {
+				this.client.close();
+			}
+		}
+		finally {
+			this.replacing.unlock();
+		}
+	}
+
+}

@@ -1,0 +1,148 @@
+package io.github.singletonjob.etcd;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.Renewal;
+import io.github.singletonjob.lease.UnusableStoreException;
+
+/**
+ * Leases in etcd 3.4 or newer. The idea is that of etcd's own elections: a key that is
+ * attached to a lease of etcd, and whose create revision orders all who ever had it.
+ * <ol>
+ * <li>An instance has one lease of etcd for each time to live, and the keys of all its
+ * jobs are attached to it: renewing many jobs costs no more than renewing one. If the
+ * instance is silent, etcd deletes them all.</li>
+ * <li>A job is taken by one transaction, which creates its key if there is none and
+ * answers with the key that is there. A losing attempt writes nothing. Attaching a key
+ * does not renew the lease, so the winner renews it before it says so.</li>
+ * <li>The token is the key's create revision plus an offset, read in that transaction.
+ * The offset is raised only if the revisions of a restored or new etcd lie below what a
+ * guarded database has seen.</li>
+ * <li>A renewal renews the lease of etcd and at the same time looks whether the keys are
+ * as they were created. An operator takes a job away by deleting its key. Nothing is
+ * created anew.</li>
+ * <li>A release deletes the key, if it is as it was created.</li>
+ * <li>A call without an answer may have created a key, or may do so later. Then the lease
+ * of etcd takes no more keys. Each of its renewals deletes what is attached to it and not
+ * known to be held; when it has nothing left that is held, it is not renewed any more and
+ * takes the rest with it.</li>
+ * </ol>
+ */
+public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
+
+	private static final Duration CLOSING_TIME = Duration.ofSeconds(2);
+
+	private final Holdings holdings = new Holdings();
+
+	private final AtomicLong attempts = new AtomicLong();
+
+	private final EtcdConnection connection;
+
+	private final KeyNames names;
+
+	private final SharedLeases leases;
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates a store; nothing is sent before the first call.
+	 * @param connection the way to etcd, closed with the store
+	 * @param prefix what all its keys begin with, {@code singleton-job/} for example
+	 */
+	public EtcdLeaseStore(EtcdConnection connection, String prefix) {
+		this.connection = connection;
+		this.names = new KeyNames(prefix);
+		this.leases = new SharedLeases(connection, this.holdings);
+	}
+
+	/**
+	 * Finds out whether leases can be kept in this etcd. Changes nothing.
+	 * @param namespace the namespace of the jobs
+	 * @throws UnusableStoreException if etcd answers that they cannot
+	 * @throws LeaseStoreException if it does not answer
+	 */
+	public void probe(String namespace) {
+		new EtcdProbe(this.connection, this.names.of(namespace)).run();
+	}
+
+	@Override
+	public Acquisition tryAcquire(LeaseRequest request) {
+		ensureOpen();
+		Attempt attempt = Attempt.of(request, this.names, this.attempts.incrementAndGet());
+		EtcdGrant known = this.holdings.of(attempt.key());
+		if (known != null && known.owner().equals(request.owner())
+				&& renew(List.of(known)).get(0) == Renewal.EXTENDED) {
+			return new Acquisition.Acquired(known);
+		}
+		return new AcquireCall(this.connection, this.leases, this.holdings, attempt).perform();
+	}
+
+	@Override
+	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+		List<EtcdGrant> own = new ArrayList<>();
+		for (LeaseGrant grant : grants) {
+			if (grant instanceof EtcdGrant granted) {
+				own.add(granted);
+			}
+		}
+		Map<EtcdGrant, Renewal> answers = own.isEmpty() ? Map.of()
+				: new RenewalRound(this.connection, this.names, this.holdings, own).perform();
+		List<Renewal> renewals = new ArrayList<>();
+		for (LeaseGrant grant : grants) {
+			Renewal answer = (grant instanceof EtcdGrant granted) ? answers.getOrDefault(granted, Renewal.GONE)
+					: Renewal.GONE;
+			if (answer == Renewal.GONE && grant instanceof EtcdGrant over) {
+				this.holdings.remove(over);
+			}
+			renewals.add(answer);
+		}
+		return renewals;
+	}
+
+	@Override
+	public boolean release(LeaseGrant grant) {
+		if (!(grant instanceof EtcdGrant granted)) {
+			return false;
+		}
+		this.holdings.unsettled(granted.key());
+		this.holdings.remove(granted);
+		try {
+			return Replies
+				.awaitUninterruptibly(this.connection.call((client) -> KeyTxns.delete(client.getKVClient(), granted)),
+						Replies.deadlineIn(granted.callTimeout()),
+						"Giving back the lease of job '" + grant.job() + "' in etcd")
+				.isSucceeded();
+		}
+		catch (LeaseStoreException ex) {
+			granted.lease().retire();
+			throw ex;
+		}
+		finally {
+			this.holdings.settled(granted.key());
+		}
+	}
+
+	private void ensureOpen() {
+		if (this.closed) {
+			throw new LeaseStoreException("The etcd lease store is closed", null);
+		}
+	}
+
+	/** Ends all leases, and with them their keys. */
+	@Override
+	public void close() {
+		this.closed = true;
+		this.leases.close(CLOSING_TIME);
+		this.connection.close();
+	}
+
+}
