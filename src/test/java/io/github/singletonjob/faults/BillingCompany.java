@@ -63,12 +63,13 @@ final class BillingCompany implements AutoCloseable {
 
 	private JvmProcess launch(String name, String guardedUrl, String... arguments) {
 		List<String> all = new ArrayList<>(List.of("--server.name=" + name, "--singleton-job.holder=" + name,
-				"--singleton-job.namespace=shop", "--spring.datasource.url=" + guardedUrl,
-				"--spring.datasource.username=postgres", "--spring.datasource.hikari.maximum-pool-size=3",
-				"--spring.datasource.hikari.minimum-idle=1", "--spring.main.banner-mode=off"));
+				"--spring.datasource.url=" + guardedUrl, "--spring.datasource.username=postgres",
+				"--spring.datasource.hikari.maximum-pool-size=3", "--spring.datasource.hikari.minimum-idle=1",
+				"--spring.main.banner-mode=off"));
 		all.addAll(List.of(arguments));
 		addUnlessGiven(all, "--singleton-job.lease.ttl", TTL.toMillis() + "ms");
 		addUnlessGiven(all, "--singleton-job.store", "postgres");
+		addUnlessGiven(all, "--singleton-job.namespace", "shop");
 		JvmProcess process = JvmProcess.of(BillingProcess.class, all.toArray(String[]::new))
 			.option("-XX:TieredStopAtLevel=1")
 			.echo(name)
