@@ -1,9 +1,22 @@
 package io.github.singletonjob.etcd;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.options.PutOption;
+import io.github.singletonjob.contract.Instances;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
+import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.EtcdServer;
 import io.github.singletonjob.servers.TcpProxy;
+import org.awaitility.Awaitility;
 
 /**
  * Stores on servers of a test, probed as an application does it at start.
@@ -24,10 +37,58 @@ final class Etcds {
 	}
 
 	static EtcdLeaseStore store(List<String> endpoints) {
-		EtcdConnection connection = EtcdConnection.to(new EtcdEndpoints(endpoints, null, null, null));
-		EtcdLeaseStore store = new EtcdLeaseStore(connection, PREFIX);
+		EtcdLeaseStore store = unprobed(endpoints);
 		store.probe("tests");
 		return store;
+	}
+
+	static EtcdLeaseStore unprobed(List<String> endpoints) {
+		return new EtcdLeaseStore(EtcdConnection.to(new EtcdEndpoints(endpoints, null, null, null)), PREFIX);
+	}
+
+	/** A request with an owner of its own. */
+	static LeaseRequest request(JobId job, Duration ttl, Duration callTimeout) {
+		return new LeaseRequest(job, UUID.randomUUID().toString(), "somebody", ttl, callTimeout, 0);
+	}
+
+	/** Renews; an unknown outcome is asked for again. */
+	static Renewal awaitRenewal(LeaseStore store, LeaseGrant grant) {
+		return Awaitility.await()
+			.pollInSameThread()
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(50))
+			.atMost(Duration.ofSeconds(20))
+			.ignoreException(LeaseStoreException.class)
+			.until(() -> Instances.renew(store, grant), (answer) -> answer != Renewal.UNKNOWN);
+	}
+
+	/** Gives back; an unknown outcome is asked for again. */
+	static boolean awaitRelease(LeaseStore store, LeaseGrant grant) {
+		return Awaitility.await()
+			.pollInSameThread()
+			.pollDelay(Duration.ZERO)
+			.atMost(Duration.ofSeconds(20))
+			.ignoreException(LeaseStoreException.class)
+			.until(() -> store.release(grant), (answer) -> true);
+	}
+
+	/** The key of a job that is held. */
+	static String keyOf(JobId job) {
+		return new KeyNames(PREFIX).lease(job);
+	}
+
+	/** What the keys of all held jobs of the namespace begin with. */
+	static String keysOf(JobId job) {
+		return new KeyNames(PREFIX).leases(job.namespace());
+	}
+
+	/** Writes a key that is attached to a lease, as a late request would. */
+	static void putAttached(EtcdServer server, String key, String value, long lease) throws Exception {
+		try (Client client = Client.builder().endpoints(server.endpoint()).build()) {
+			client.getKVClient()
+				.put(KeyNames.bytes(key), KeyNames.bytes(value), PutOption.builder().withLeaseId(lease).build())
+				.get(10, TimeUnit.SECONDS);
+		}
 	}
 
 }

@@ -57,8 +57,8 @@ final class AcquireCall {
 	/** A losing attempt must not cost a lease of etcd. */
 	private Acquisition lookFirst() throws LeaseGoneException {
 		List<KeyValue> seen = Replies
-			.await(this.connection.call((client) -> client.getKVClient().get(this.attempt.keyBytes())),
-					this.attempt.deadline(), this.attempt.purpose())
+			.await(this.connection.ask((client) -> client.getKVClient().get(this.attempt.keyBytes()),
+					this.attempt.request().callTimeout().dividedBy(3)), this.attempt.deadline(), this.attempt.purpose())
 			.getKvs();
 		if (!seen.isEmpty()) {
 			return refused(seen.get(0));
@@ -113,8 +113,9 @@ final class AcquireCall {
 
 	/** The key ends with the lease, which may be an old one. */
 	private void confirm(SharedLease lease, TakeAnswer answer) throws LeaseGoneException {
-		boolean confirmed = lease.isConfirmedSince(this.attempt.start()) || KeepAlive.send(this.connection, lease)
-			.isConfirmed(answer.term(), this.attempt.deadline(), this.attempt.purpose());
+		boolean confirmed = lease.isConfirmedSince(this.attempt.start())
+				|| KeepAlive.send(this.connection, lease, this.attempt.request().callTimeout())
+					.isConfirmed(answer.term(), this.attempt.deadline(), this.attempt.purpose());
 		if (!confirmed) {
 			throw gone(lease);
 		}

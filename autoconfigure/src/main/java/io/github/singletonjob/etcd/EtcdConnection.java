@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EtcdConnection implements AutoCloseable {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(2);
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
 	private final @Nullable Supplier<Client> opener;
 
@@ -86,6 +86,16 @@ public final class EtcdConnection implements AutoCloseable {
 				silent(current);
 			}
 		});
+	}
+
+	/**
+	 * As {@link #call}, for a request that may as well be served twice. Where there are
+	 * several members and one is silent, another one is asked.
+	 * @param patience how long one member has for its answer
+	 */
+	<T> CompletableFuture<T> ask(Function<Client, CompletableFuture<T>> request, Duration patience) {
+		boolean alone = this.target == null || this.target.indexOf(',') < 0;
+		return alone ? call(request) : new TwoTries<>(() -> call(request)).start(patience);
 	}
 
 	/**

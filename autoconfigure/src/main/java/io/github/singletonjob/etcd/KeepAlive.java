@@ -1,5 +1,6 @@
 package io.github.singletonjob.etcd;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
@@ -20,10 +21,10 @@ import io.github.singletonjob.lease.LeaseStoreException;
  */
 record KeepAlive(SharedLease lease, long sent, CompletableFuture<LeaseKeepAliveResponse> reply) {
 
-	static KeepAlive send(EtcdConnection connection, SharedLease lease) {
+	static KeepAlive send(EtcdConnection connection, SharedLease lease, Duration callTimeout) {
 		long sent = System.nanoTime();
-		return new KeepAlive(lease, sent,
-				connection.call((client) -> client.getLeaseClient().keepAliveOnce(lease.id())));
+		return new KeepAlive(lease, sent, connection.ask((client) -> client.getLeaseClient().keepAliveOnce(lease.id()),
+				callTimeout.dividedBy(3)));
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.github.singletonjob.etcd;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -38,6 +39,8 @@ final class RenewalRound {
 
 	private final List<EtcdGrant> grants;
 
+	private final Duration callTimeout;
+
 	private final String purpose;
 
 	RenewalRound(EtcdConnection connection, KeyNames names, Holdings holdings, List<EtcdGrant> grants) {
@@ -45,6 +48,7 @@ final class RenewalRound {
 		this.names = names;
 		this.holdings = holdings;
 		this.grants = grants;
+		this.callTimeout = grants.get(0).callTimeout();
 		this.purpose = "Renewing " + grants.size() + " lease(s) in etcd";
 	}
 
@@ -54,10 +58,12 @@ final class RenewalRound {
 	 * @throws LeaseStoreException if that is unknown for all
 	 */
 	Map<EtcdGrant, Renewal> perform() {
-		long deadline = Replies.deadlineIn(this.grants.get(0).callTimeout());
+		long deadline = Replies.deadlineIn(this.callTimeout);
 		Set<SharedLease> leases = new LinkedHashSet<>();
 		this.grants.forEach((grant) -> leases.add(grant.lease()));
-		List<KeepAlive> keepAlives = leases.stream().map((lease) -> KeepAlive.send(this.connection, lease)).toList();
+		List<KeepAlive> keepAlives = leases.stream()
+			.map((lease) -> KeepAlive.send(this.connection, lease, this.callTimeout))
+			.toList();
 		Seen seen = look(leases, deadline);
 		Map<SharedLease, Renewal> renewed = confirm(keepAlives, seen.term(), deadline);
 		deleteStrays(leases, seen);
@@ -85,7 +91,7 @@ final class RenewalRound {
 
 	private CompletableFuture<GetResponse> look(String namespace) {
 		ByteSequence prefix = KeyNames.bytes(this.names.leases(namespace));
-		return this.connection.call((client) -> client.getKVClient().get(prefix, ALL));
+		return this.connection.ask((client) -> client.getKVClient().get(prefix, ALL), this.callTimeout.dividedBy(3));
 	}
 
 	private Map<SharedLease, Renewal> confirm(List<KeepAlive> keepAlives, long term, long deadline) {

@@ -10,7 +10,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.etcd.jetcd.lease.LeaseGrantResponse;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -55,30 +54,41 @@ final class SharedLeases {
 		if (running != null) {
 			return running;
 		}
+		SharedLease opened = usable(ttl);
+		if (opened != null) {
+			this.opening.remove(ttl);
+			fresh.complete(opened);
+			return fresh;
+		}
 		long sent = System.nanoTime();
-		CompletableFuture<LeaseGrantResponse> unused = this.connection
+		CompletableFuture<SharedLease> unused = this.connection
 			.call((client) -> client.getLeaseClient().grant(seconds(ttl)))
 			.orTimeout(CallLimit.LONGEST_CALL.toMillis(), TimeUnit.MILLISECONDS)
-			.whenComplete((reply, failure) -> opened(ttl, sent, reply, failure));
+			.thenApply((reply) -> opened(new SharedLease(reply.getID(), ttl, sent)))
+			.whenComplete((lease, failure) -> {
+				this.opening.remove(ttl);
+				end(fresh, lease, failure);
+			});
 		return fresh;
 	}
 
-	private void opened(Duration ttl, long sent, @Nullable LeaseGrantResponse reply, @Nullable Throwable failure) {
-		CompletableFuture<SharedLease> fresh = this.opening.remove(ttl);
-		if (fresh == null) {
-			return;
-		}
-		if (reply == null) {
-			fresh.completeExceptionally((failure != null) ? failure : new IllegalStateException("No reply"));
-			return;
-		}
-		SharedLease lease = new SharedLease(reply.getID(), ttl, sent);
-		this.known.removeIf((old) -> old.age().compareTo(ttl.multipliedBy(2)) > 0 && !this.holdings.anyOn(old));
+	private SharedLease opened(SharedLease lease) {
+		this.known.removeIf((old) -> old.age().compareTo(old.ttl().multipliedBy(2)) > 0 && !this.holdings.anyOn(old));
 		this.known.add(lease);
-		this.current.put(ttl, lease);
-		fresh.complete(lease);
+		this.current.put(lease.ttl(), lease);
 		if (this.closed) {
 			CompletableFuture<Void> unused = revokeAll();
+		}
+		return lease;
+	}
+
+	private static void end(CompletableFuture<SharedLease> fresh, @Nullable SharedLease lease,
+			@Nullable Throwable failure) {
+		if (lease != null) {
+			fresh.complete(lease);
+		}
+		else {
+			fresh.completeExceptionally((failure != null) ? failure : new IllegalStateException("No lease"));
 		}
 	}
 
