@@ -3,6 +3,7 @@ package io.github.singletonjob.sample.demo;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -12,7 +13,7 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
  * The company's Postgres: a child process on the loopback address, with its data in the
  * directory of the demo.
  */
-final class CompanyDatabase implements AutoCloseable {
+final class CompanyDatabase implements ServerSettings, AutoCloseable {
 
 	private static final String OWNER = "postgres";
 
@@ -55,7 +56,7 @@ final class CompanyDatabase implements AutoCloseable {
 		return this.postgres.getDatabase(OWNER, NAME);
 	}
 
-	String url() {
+	private String url() {
 		return "jdbc:postgresql://127.0.0.1:" + this.postgres.getPort() + "/" + NAME;
 	}
 
@@ -63,8 +64,9 @@ final class CompanyDatabase implements AutoCloseable {
 		return url() + "?user=" + OWNER;
 	}
 
-	String user() {
-		return OWNER;
+	@Override
+	public Map<String, String> settings() {
+		return Map.of("SPRING_DATASOURCE_URL", url(), "SPRING_DATASOURCE_USERNAME", OWNER);
 	}
 
 	@Override

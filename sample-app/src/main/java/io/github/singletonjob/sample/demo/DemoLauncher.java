@@ -1,21 +1,27 @@
 package io.github.singletonjob.sample.demo;
 
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.DependsOn;
+import org.springframework.core.env.Environment;
 
 /**
- * Starts the demo: a Postgres, a card network and a mail provider, and two servers of the
- * company as processes of their own. The beans are closed in the reverse order of their
- * dependencies, so the servers stop first and the reaper last.
+ * Starts the demo: a Postgres, the lease store if it is another one, a card network and a
+ * mail provider, and two servers of the company as processes of their own. The beans are
+ * closed in the reverse order of their dependencies, so the servers stop first and the
+ * reaper last.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableConfigurationProperties(DemoProperties.class)
@@ -31,9 +37,10 @@ class DemoLauncher {
 		application.setDefaultProperties(Map.of("spring.config.name", "demo"));
 		ConfigurableApplicationContext context = application.run(args);
 		boolean fenced = context.getEnvironment().getProperty("singleton-job.fencing.enabled", Boolean.class, true);
-		context.getBean(Narration.class)
-			.begin(context.getBean(CompanyDatabase.class).urlWithUser(), fenced,
-					() -> new Thread(context::close).start());
+		List<String> places = new ArrayList<>();
+		places.add("The books are in " + context.getBean(CompanyDatabase.class).urlWithUser());
+		context.getBeanProvider(LeaseServer.class).ifAvailable((server) -> places.add(server.describe()));
+		context.getBean(Narration.class).begin(places, fenced, () -> new Thread(context::close).start());
 	}
 
 	@Bean
@@ -43,12 +50,25 @@ class DemoLauncher {
 
 	@Bean
 	Reaper reaper() {
-		return Reaper.start(ServerProcess.MARK);
+		return Reaper.start();
 	}
 
 	@Bean
 	StageDirectory stageDirectory(DemoProperties properties) {
 		return StageDirectory.claim(properties.directory());
+	}
+
+	// First, because something may have to be installed for it. Null if the database
+	// keeps
+	// the leases.
+	@Bean
+	@Nullable LeaseServer leaseServer(Environment environment, StageDirectory directory, Reaper reaper) {
+		return Binder.get(environment)
+			.bind("singleton-job.store", StoreChoice.class)
+			.orElse(StoreChoice.POSTGRES)
+			.program()
+			.map((program) -> LeaseServer.start(program, directory, reaper))
+			.orElse(null);
 	}
 
 	@Bean
@@ -77,13 +97,10 @@ class DemoLauncher {
 	// So that the closing words are spoken after the servers have ended.
 	@Bean
 	@DependsOn("closingWords")
-	Servers servers(CompanyDatabase database, OutsideWorld outsideWorld, Reaper reaper, ApplicationArguments arguments,
+	Servers servers(List<ServerSettings> surroundings, Reaper reaper, ApplicationArguments arguments,
 			Terminal terminal) {
 		Servers servers = new Servers(terminal);
-		Map<String, String> settings = Map.of("SPRING_DATASOURCE_URL", database.url(), "SPRING_DATASOURCE_USERNAME",
-				database.user(), "COMPANY_OUTSIDE_CARDNETWORK", outsideWorld.cardNetwork().toString(),
-				"COMPANY_OUTSIDE_MAILPROVIDER", outsideWorld.mailProvider().toString());
-		servers.start(settings, List.of(arguments.getSourceArgs()), reaper);
+		servers.start(surroundings, List.of(arguments.getSourceArgs()), reaper);
 		return servers;
 	}
 

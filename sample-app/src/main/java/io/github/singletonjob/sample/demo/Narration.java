@@ -30,12 +30,12 @@ final class Narration implements AutoCloseable {
 
 	/**
 	 * Says what there is to see, and goes on telling.
-	 * @param databaseUrl where the books can be looked at
+	 * @param places where everything is kept
 	 * @param fenced whether the fence is on
 	 * @param allEnded is executed when no server is left
 	 */
-	void begin(String databaseUrl, boolean fenced, Runnable allEnded) {
-		this.terminal.tell("The books are in " + databaseUrl);
+	void begin(List<String> places, boolean fenced, Runnable allEnded) {
+		places.forEach(this.terminal::tell);
 		this.terminal.tell("The two servers share the jobs 'billing' and 'statements'. Freeze the one that bills, and");
 		this.terminal.tell("wake it up when the other has taken over:");
 		for (ServerProcess server : this.servers.all()) {

@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -15,7 +16,7 @@ import com.sun.net.httpserver.HttpServer;
  * The card network and the mail provider. They live in the launcher, so that they outlast
  * a server that is frozen or killed.
  */
-final class OutsideWorld implements AutoCloseable {
+final class OutsideWorld implements ServerSettings, AutoCloseable {
 
 	private static final String CARD_NETWORK = "/card-network";
 
@@ -73,6 +74,12 @@ final class OutsideWorld implements AutoCloseable {
 	private URI address(String path) {
 		InetSocketAddress address = this.http.getAddress();
 		return URI.create("http://" + address.getAddress().getHostAddress() + ":" + address.getPort() + path);
+	}
+
+	@Override
+	public Map<String, String> settings() {
+		return Map.of("COMPANY_OUTSIDE_CARDNETWORK", cardNetwork().toString(), "COMPANY_OUTSIDE_MAILPROVIDER",
+				mailProvider().toString());
 	}
 
 	/**

@@ -22,13 +22,14 @@ final class Reaper implements AutoCloseable {
 			trap '' INT TERM HUP
 			while read -r what value; do
 				case $what in
-					server) servers="$servers $value" ;;
+					process) processes="$processes $value" ;;
 					database) database=$value ;;
 					over) exit 0 ;;
 				esac
 			done
-			for pid in $servers; do
-				if grep -q "$1" "/proc/$pid/cmdline" 2>/dev/null; then kill -KILL "$pid" 2>/dev/null; fi
+			for process in $processes; do
+				pid=${process%%/*}
+				if grep -q "${process#*/}" "/proc/$pid/cmdline" 2>/dev/null; then kill -KILL "$pid" 2>/dev/null; fi
 			done
 			if [ -n "$database" ] && [ -f "$database/postmaster.pid" ]; then
 				read -r pid <"$database/postmaster.pid"
@@ -47,23 +48,27 @@ final class Reaper implements AutoCloseable {
 
 	/**
 	 * Starts a reaper.
-	 * @param mark a text that is in the command line of every server process
 	 * @return the running reaper
 	 */
-	static Reaper start(String mark) {
+	static Reaper start() {
 		try {
-			return new Reaper(new ProcessBuilder("sh", "-c", SCRIPT, "reaper", mark)
-				.redirectOutput(ProcessBuilder.Redirect.DISCARD)
-				.redirectError(ProcessBuilder.Redirect.DISCARD)
-				.start());
+			return new Reaper(
+					new ProcessBuilder("sh", "-c", SCRIPT, "reaper").redirectOutput(ProcessBuilder.Redirect.DISCARD)
+						.redirectError(ProcessBuilder.Redirect.DISCARD)
+						.start());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("No shell to start the reaper with", ex);
 		}
 	}
 
-	void watchServer(long pid) {
-		say("server " + pid);
+	/**
+	 * Ends a process, should the launcher die.
+	 * @param pid its process id
+	 * @param mark a word in its command line, by which it is known
+	 */
+	void watch(long pid, String mark) {
+		say("process " + pid + "/" + mark);
 	}
 
 	void watchDatabase(Path dataDirectory) {

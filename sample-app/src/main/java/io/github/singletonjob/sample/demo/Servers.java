@@ -1,11 +1,8 @@
 package io.github.singletonjob.sample.demo;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -28,27 +25,20 @@ final class Servers implements AutoCloseable {
 
 	/**
 	 * Starts the servers.
-	 * @param settings what they all need to know, as environment variables
+	 * @param surroundings what they all need to know
 	 * @param arguments what the user has set
 	 * @param reaper is told of each process
 	 */
-	void start(Map<String, String> settings, List<String> arguments, Reaper reaper) {
+	void start(List<ServerSettings> surroundings, List<String> arguments, Reaper reaper) {
+		Map<String, String> settings = new HashMap<>();
+		surroundings.forEach((each) -> settings.putAll(each.settings()));
 		for (String name : NAMES) {
-			ServerProcess server = ServerProcess.start(name, freePort(), settings, arguments);
-			reaper.watchServer(server.pid());
+			ServerProcess server = ServerProcess.start(name, Ports.free(), settings, arguments);
+			reaper.watch(server.pid(), ServerProcess.MARK);
 			this.processes.add(server);
 			server.listen((line) -> this.terminal.quote(name, line));
 			this.terminal.tell("%s is process %d, http://127.0.0.1:%d/actuator/health".formatted(name, server.pid(),
 					server.port()));
-		}
-	}
-
-	private static int freePort() {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException("No free port for a server", ex);
 		}
 	}
 

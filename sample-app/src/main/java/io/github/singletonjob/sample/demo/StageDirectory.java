@@ -71,12 +71,21 @@ final class StageDirectory implements AutoCloseable {
 		return this.directory.resolve("postgres");
 	}
 
+	Path leases() {
+		return this.directory.resolve("leases");
+	}
+
+	Path leasesLog() {
+		return this.directory.resolve("leases.log");
+	}
+
 	private void clear() throws IOException {
 		Optional<ProcessHandle> old = oldPostmaster();
 		if (old.isPresent()) {
 			await(old.get());
 		}
 		FileSystemUtils.deleteRecursively(data());
+		FileSystemUtils.deleteRecursively(leases());
 	}
 
 	private Optional<ProcessHandle> oldPostmaster() throws IOException {

@@ -16,7 +16,7 @@ class ReaperTests {
 
 	private static final String MARK = "a-server-of-this-test";
 
-	private final Reaper reaper = Reaper.start(MARK);
+	private final Reaper reaper = Reaper.start();
 
 	private Process server;
 
@@ -33,7 +33,7 @@ class ReaperTests {
 
 	@Test
 	void killsTheServersOfALauncherThatDied() throws Exception {
-		this.reaper.watchServer(this.server.pid());
+		this.reaper.watch(this.server.pid(), MARK);
 		this.reaper.abandon();
 		assertThat(this.server.waitFor(5, TimeUnit.SECONDS)).isTrue();
 	}
@@ -42,8 +42,8 @@ class ReaperTests {
 	void sparesAProcessThatGotTheIdOfAServer() throws Exception {
 		Process other = sleeper("something-else");
 		try {
-			this.reaper.watchServer(other.pid());
-			this.reaper.watchServer(this.server.pid());
+			this.reaper.watch(other.pid(), MARK);
+			this.reaper.watch(this.server.pid(), MARK);
 			this.reaper.abandon();
 			assertThat(this.server.waitFor(5, TimeUnit.SECONDS)).isTrue();
 			assertThat(other.isAlive()).isTrue();
@@ -63,7 +63,7 @@ class ReaperTests {
 
 	@Test
 	void leavesEverythingAloneAfterAnOrderlyEnd() {
-		this.reaper.watchServer(this.server.pid());
+		this.reaper.watch(this.server.pid(), MARK);
 		this.reaper.close();
 		assertThat(ProcessHandle.of(this.reaper.pid()).filter(ProcessHandle::isAlive)).isEmpty();
 		assertThat(this.server.isAlive()).isTrue();
