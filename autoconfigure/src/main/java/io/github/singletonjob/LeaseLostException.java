@@ -3,7 +3,7 @@ package io.github.singletonjob;
 /**
  * The lease of this run is over: it was lost, the run was cancelled, or it has ended.
  * Another holder may be at work already. What the run has committed so far stands; what
- * it has not committed is refused.
+ * it has not committed is refused by a guarded database.
  * <p>
  * Not one of Spring's transaction exceptions, because some of those do not roll back.
  */

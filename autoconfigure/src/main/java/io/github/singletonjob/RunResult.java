@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param outcome how the attempt ended
  * @param token the token of the run, 0 if it was skipped
- * @param failure null if the run completed or was skipped; otherwise what the body threw,
- * or a {@link LeaseLostException} if it returned normally although its run was over
+ * @param failure null if the run completed or was skipped; what the body threw if it
+ * failed; a {@link LeaseLostException} or {@link StaleTokenException} if the run was over
+ * before its body ended, with what the body threw as its cause
  */
 public record RunResult(RunOutcome outcome, long token, @Nullable Throwable failure) {
 }

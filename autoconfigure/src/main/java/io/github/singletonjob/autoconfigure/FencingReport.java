@@ -42,7 +42,7 @@ class FencingReport implements SmartInitializingSingleton {
 		String message = "Not fenced, so that a stale holder can still write: " + String.join("; ", unfenced);
 		if (this.settings.required()) {
 			throw new InvalidJobException(message + ".",
-					"Fence it (docs/fencing.md says how), or set singleton-job.fencing.required=false and guard its"
+					"Guard its DataSource (singleton-job.fencing.data-source names the one that is fenced), or set singleton-job.fencing.required=false and guard its"
 							+ " writes by row or by idempotency key.");
 		}
 		logger.warn(message + ". Guard its writes by row or by idempotency key");

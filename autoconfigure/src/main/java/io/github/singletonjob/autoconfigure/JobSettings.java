@@ -1,6 +1,7 @@
 package io.github.singletonjob.autoconfigure;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Set;
 
 import io.github.singletonjob.JobOptions;
@@ -44,6 +45,15 @@ class JobSettings {
 		catch (IllegalArgumentException ex) {
 			throw new InvalidJobException(String.valueOf(ex.getMessage()), "Name the job with 1 to 300 characters.");
 		}
+	}
+
+	/** What all jobs share, for people. */
+	String describe() {
+		StoreType store = this.properties.store();
+		return "in namespace '" + this.namespace + "', leases in "
+				+ ((store != null) ? store.name().toLowerCase(Locale.ROOT).replace('_', '-') : "the LeaseStore bean")
+				+ ", ttl " + this.properties.lease().ttl().toMillis() + " ms unless set for a job, fencing "
+				+ (this.properties.fencing().enabled() ? "on" : "off");
 	}
 
 	/** The names that have settings of their own, whether or not there is such a job. */

@@ -3,6 +3,7 @@ package io.github.singletonjob.autoconfigure;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeSet;
 
 import io.github.singletonjob.JobOptions;
 import io.github.singletonjob.SingletonJob;
@@ -50,6 +51,7 @@ class JobValidator implements SmartInitializingSingleton {
 				JobMethodCheck.jobMethods(type).forEach((method) -> validate(beanName, type, method, places));
 			}
 		}
+		logger.info("Singleton jobs " + new TreeSet<>(places.keySet()) + " " + this.settings.describe());
 		this.settings.names()
 			.stream()
 			.filter((name) -> !places.containsKey(name))

@@ -18,10 +18,11 @@ final class OpenTransactionCheck {
 
 	static void refuseOpenTransaction(String job) {
 		if (TRANSACTIONS_PRESENT && TransactionSynchronizationManager.isActualTransactionActive()) {
-			throw new IllegalStateException(job + ": not started inside the open transaction '"
-					+ TransactionSynchronizationManager.getCurrentTransactionName()
-					+ "', which would commit after the run has ended and its lease was given back."
-					+ " Start the job outside of the transaction, and open transactions inside of it");
+			String name = TransactionSynchronizationManager.getCurrentTransactionName();
+			throw new IllegalStateException(
+					job + ": not started inside an open transaction" + ((name != null) ? " ('" + name + "')" : "")
+							+ ", which would commit after the run has ended and its lease was given back."
+							+ " Start the job outside of the transaction, and open transactions inside of it");
 		}
 	}
 

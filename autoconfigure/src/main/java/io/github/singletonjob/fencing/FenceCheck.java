@@ -28,9 +28,11 @@ final class FenceCheck {
 
 	// A lock would be refused in a read-only transaction, where only temporary tables are
 	// written, or what was written before it was declared so
-	private static final String CHECK_READ_ONLY = "select 1 / (" + ID + " is null)::int; commit";
+	private static final String CHECK_READ_ONLY = "/* singleton-job: fails if it has written */ select 1 / (" + ID
+			+ " is null)::int; commit";
 
-	private static final String CHECK = "select case when " + ID
+	// Its error, a division by zero, shows up in the server's log with this text
+	private static final String CHECK = "/* singleton-job: fails if the token is stale */ select case when " + ID
 			+ " is null then 1 else 1 / (select (pg_catalog.count(*) = %d)::int from (select 1 from %s f"
 			+ " where (f.namespace, f.name, f.token, f.owner) in (%s) %s) s) end; commit";
 

@@ -81,15 +81,23 @@ final class PostgresProbe {
 		}
 	}
 
-	private static void checkServer(Connection connection) throws SQLException {
+	/**
+	 * Refuses what is no Postgres, or an older one.
+	 * @throws UnusableStoreException if it is
+	 */
+	static void requirePostgres(Connection connection) throws SQLException {
 		String product = connection.getMetaData().getDatabaseProductName();
 		int version = connection.getMetaData().getDatabaseMajorVersion();
 		if (!"PostgreSQL".equals(product) || version < OLDEST_VERSION) {
 			throw new UnusableStoreException(
 					"The lease store needs Postgres " + OLDEST_VERSION + " or newer, which ends the session of a silent"
 							+ " holder by itself; this is " + product + " " + version,
-					"Upgrade the server, or choose another singleton-job.store", null);
+					"Use such a server, or choose another singleton-job.store (in-memory for tests)", null);
 		}
+	}
+
+	private static void checkServer(Connection connection) throws SQLException {
+		requirePostgres(connection);
 		if (ask(connection, "select pg_is_in_recovery()")) {
 			throw new UnusableStoreException("The server of the lease store is a stand-by, which cannot be written to",
 					"Connect to the primary (targetServerType=primary in the JDBC URL)", null);

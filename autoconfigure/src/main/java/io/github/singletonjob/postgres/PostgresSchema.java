@@ -48,6 +48,7 @@ public final class PostgresSchema {
 	 */
 	public void initialize() {
 		try (Connection connection = open()) {
+			PostgresProbe.requirePostgres(connection);
 			connection.setAutoCommit(false);
 			try (Statement statement = connection.createStatement()) {
 				createIfMissing(statement);

@@ -126,7 +126,7 @@ final class ActiveRun implements LeasedRun {
 
 	@Override
 	public void refused(StaleTokenException refusal) {
-		end(new RunEnd(RunOutcome.LOST, "the database refused its token: " + refusal.getMessage()));
+		end(new RunEnd(RunOutcome.LOST, "a write was refused: " + refusal.getMessage()));
 	}
 
 	RunSettings settings() {
@@ -193,7 +193,7 @@ final class ActiveRun implements LeasedRun {
 
 	LeaseLostException over(String reason) {
 		return new LeaseLostException(job(), token(), job() + ": run with token " + token() + " is over: " + reason
-				+ ". Stop here: another holder may be at work, and what this run has not committed yet is refused");
+				+ ". Stop here: another holder may be at work");
 	}
 
 	@Override

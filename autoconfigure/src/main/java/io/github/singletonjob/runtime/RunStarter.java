@@ -85,7 +85,9 @@ final class RunStarter {
 			return run;
 		}
 		if (logger.isDebugEnabled()) {
-			logger.debug(request.job().name() + ": skipped, held by " + ((Acquisition.Held) acquisition).holder());
+			String holder = ((Acquisition.Held) acquisition).holder();
+			logger.debug(request.job().name() + ": skipped, held "
+					+ ((holder != null) ? "by " + holder : "by somebody whom the store cannot name"));
 		}
 		return null;
 	}

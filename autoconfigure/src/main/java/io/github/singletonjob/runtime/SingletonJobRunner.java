@@ -5,8 +5,10 @@ import java.util.Optional;
 
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobBody;
+import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
+import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseStore;
@@ -141,6 +143,21 @@ public final class SingletonJobRunner {
 		return finish(run, failure);
 	}
 
+	/**
+	 * What a caller of a lost or cancelled run gets, whatever its body made of it: an
+	 * exception that says so, with the body's own as its cause.
+	 */
+	private static Throwable over(ActiveRun run, RunEnd outcome, @Nullable Throwable thrown) {
+		if (thrown instanceof LeaseLostException || thrown instanceof StaleTokenException) {
+			return thrown;
+		}
+		LeaseLostException over = run.over(outcome.reason());
+		if (thrown != null) {
+			over.initCause(thrown);
+		}
+		return over;
+	}
+
 	private RunResult finish(ActiveRun run, @Nullable Throwable thrown) {
 		BodyEnd end = run.endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
 		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
@@ -150,14 +167,18 @@ public final class SingletonJobRunner {
 			outcome = new RunEnd(RunOutcome.LOST, "its lease was not its own any more when it was given back");
 			this.keeper.lostAtTheEnd(run, outcome.reason());
 		}
+		if (logger.isDebugEnabled()) {
+			logger.debug(run.job() + ": run with token " + run.token() + " ends: " + outcome.outcome());
+		}
 		if (foreignInterrupt) {
 			Thread.currentThread().interrupt();
 		}
 		if (thrown instanceof Error error) {
 			throw error;
 		}
-		boolean said = outcome.outcome() == RunOutcome.COMPLETED || thrown != null;
-		return new RunResult(outcome.outcome(), run.token(), said ? thrown : run.over(outcome.reason()));
+		boolean byItself = end.byItself() && outcome.outcome() != RunOutcome.LOST;
+		Throwable failure = byItself ? thrown : over(run, outcome, thrown);
+		return new RunResult(outcome.outcome(), run.token(), failure);
 	}
 
 }

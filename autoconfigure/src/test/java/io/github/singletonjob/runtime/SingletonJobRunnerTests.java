@@ -233,6 +233,18 @@ class SingletonJobRunnerTests {
 	}
 
 	@Test
+	void whatTheBodyOfALostRunThrowsIsTheCauseOfTheLoss() {
+		IllegalStateException own = new IllegalStateException("connection closed under me");
+		RunResult result = run((run) -> {
+			this.store.gone = true;
+			this.time.advance(seconds(3));
+			throw own;
+		});
+		assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);
+		assertThat(result.failure()).isInstanceOf(LeaseLostException.class).hasCause(own);
+	}
+
+	@Test
 	void aRefusedRunWhoseBodySwallowsTheExceptionIsNotCompleted() {
 		RunResult result = run((run) -> {
 			try {
