@@ -75,6 +75,11 @@ final class ProxyLink {
 		resetQuietly(this.server);
 	}
 
+	void end() {
+		closeQuietly(this.client);
+		closeQuietly(this.server);
+	}
+
 	private boolean isConnected() throws IOException {
 		if (this.server.isConnectionPending()) {
 			return this.server.finishConnect();

@@ -104,6 +104,12 @@ final class ProxyLoop implements Runnable {
 		finishClosing();
 	}
 
+	void endLinks() {
+		this.links.forEach(ProxyLink::end);
+		this.links.clear();
+		finishClosing();
+	}
+
 	void close() {
 		this.closed = true;
 		this.selector.wakeup();

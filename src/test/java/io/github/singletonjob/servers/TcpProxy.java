@@ -77,6 +77,11 @@ public final class TcpProxy implements AutoCloseable {
 		this.loop.call(this.loop::resetLinks);
 	}
 
+	/** Ends all open connections in an orderly way; bytes that were held are lost. */
+	public void end() {
+		this.loop.call(this.loop::endLinks);
+	}
+
 	/**
 	 * How many connections there were.
 	 * @return open and closed ones

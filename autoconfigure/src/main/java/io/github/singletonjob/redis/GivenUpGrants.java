@@ -43,7 +43,7 @@ final class GivenUpGrants {
 	private void attempt(Attempt attempt, @Nullable LeaseConnection connection) {
 		ScriptCommand release = (connection != null) ? attempt.release() : null;
 		if (connection != null && release != null) {
-			connection.send(release);
+			connection.start(release);
 		}
 		this.threads.after(attempt.pause(), () -> lookAt(attempt, release));
 	}
@@ -55,11 +55,7 @@ final class GivenUpGrants {
 			this.owners.remove(attempt.request().owner());
 			return;
 		}
-		LeaseConnection connection = this.connections.peek();
-		if (connection != null && reply != null && reply.lacksScript()) {
-			connection.send(attempt.release().withText());
-		}
-		attempt(attempt, connection);
+		attempt(attempt, this.connections.peek());
 	}
 
 	/**

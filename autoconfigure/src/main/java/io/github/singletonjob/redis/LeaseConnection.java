@@ -1,6 +1,5 @@
 package io.github.singletonjob.redis;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,6 +51,13 @@ final class LeaseConnection implements AutoCloseable {
 		}
 	}
 
+	/** Sends a script, if necessary with its text; its answer is not waited for. */
+	@SuppressWarnings("FutureReturnValueIgnored") // the command is looked at later
+	void start(ScriptCommand command) {
+		send(command);
+		command.settled(this::send);
+	}
+
 	/**
 	 * In a Cluster one by one, so that a node that does not answer delays its own only.
 	 */
@@ -65,33 +71,13 @@ final class LeaseConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Executes scripts without waiting in between; those that Redis does not know once
-	 * more, with their texts.
+	 * Executes scripts without waiting in between.
 	 * @return one reply for each, in the same order
 	 */
 	List<ScriptReply> execute(List<ScriptCommand> commands, CallTime time) {
-		List<ScriptReply> replies = exchange(commands, time);
-		List<ScriptCommand> again = new ArrayList<>();
-		for (int i = 0; i < replies.size(); i++) {
-			if (replies.get(i).lacksScript()) {
-				again.add(commands.get(i).withText());
-			}
-		}
-		if (again.isEmpty()) {
-			return replies;
-		}
-		List<ScriptReply> merged = new ArrayList<>();
-		List<ScriptReply> second = exchange(again, time);
-		int next = 0;
-		for (ScriptReply reply : replies) {
-			merged.add(reply.lacksScript() ? second.get(next++) : reply);
-		}
-		return merged;
-	}
-
-	private List<ScriptReply> exchange(List<ScriptCommand> commands, CallTime time) {
 		send(commands);
-		time.await(CompletableFuture.allOf(commands.toArray(CompletableFuture[]::new)));
+		time.await(CompletableFuture
+			.allOf(commands.stream().map((command) -> command.settled(this::send)).toArray(CompletableFuture[]::new)));
 		List<ScriptReply> replies = commands.stream().map(ScriptReply::of).toList();
 		if (replies.stream().anyMatch(ScriptReply::isAnswer)) {
 			answered();

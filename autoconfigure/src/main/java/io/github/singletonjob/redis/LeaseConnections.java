@@ -1,8 +1,8 @@
 package io.github.singletonjob.redis;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.singletonjob.lease.LeaseStoreException;
@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseConnections implements AutoCloseable {
 
+	/** From one attempt to the next one at least. */
+	private static final Duration PAUSE = Duration.ofMillis(200);
+
 	private final ConnectionSettings settings;
 
 	private final StoreThreads threads;
@@ -24,6 +27,9 @@ final class LeaseConnections implements AutoCloseable {
 	private @Nullable LeaseConnection current;
 
 	private @Nullable CompletableFuture<LeaseConnection> attempt;
+
+	/** When the last one was made, in {@link System#nanoTime()}. */
+	private volatile long attempted = System.nanoTime() - PAUSE.toNanos();
 
 	private boolean closed;
 
@@ -37,18 +43,19 @@ final class LeaseConnections implements AutoCloseable {
 	 * @throws LeaseStoreException if there is none in time
 	 */
 	LeaseConnection get(CallTime time) {
-		LeaseConnection usable;
 		CompletableFuture<LeaseConnection> pending;
 		this.access.lock();
 		try {
-			usable = (this.current != null && this.current.isOpen()) ? this.current : null;
-			pending = (usable == null || usable.isDoubtful()) ? pending() : null;
+			if (this.current != null && !this.current.isDoubtful()) {
+				return this.current;
+			}
+			pending = pending();
+			if (this.current != null && this.current.isOpen()) {
+				return this.current;
+			}
 		}
 		finally {
 			this.access.unlock();
-		}
-		if (usable != null || pending == null) {
-			return (usable != null) ? usable : unavailable(null);
 		}
 		if (!time.await(pending)) {
 			return unavailable(null);
@@ -78,22 +85,30 @@ final class LeaseConnections implements AutoCloseable {
 	}
 
 	private CompletableFuture<LeaseConnection> pending() {
+		if (this.closed) {
+			return CompletableFuture.failedFuture(closed());
+		}
 		if (this.attempt != null && !this.attempt.isDone()) {
 			return this.attempt;
 		}
 		CompletableFuture<LeaseConnection> started = new CompletableFuture<>();
 		this.attempt = started;
-		try {
-			this.threads.execute(() -> connect(started));
-		}
-		catch (RejectedExecutionException ex) {
-			started.completeExceptionally(new LeaseStoreException("The Redis lease store is closed", ex));
-		}
+		this.threads.after(pause(), () -> connect(started));
 		return started;
+	}
+
+	private Duration pause() {
+		Duration since = Duration.ofNanos(System.nanoTime() - this.attempted);
+		return (since.compareTo(PAUSE) < 0) ? PAUSE.minus(since) : Duration.ZERO;
+	}
+
+	private static LeaseStoreException closed() {
+		return new LeaseStoreException("The Redis lease store is closed", null);
 	}
 
 	private void connect(CompletableFuture<LeaseConnection> started) {
 		try {
+			this.attempted = System.nanoTime();
 			LeaseConnection opened = LeaseConnection.open(this.settings.newFactory());
 			adopt(opened);
 			started.complete(opened);
@@ -115,7 +130,7 @@ final class LeaseConnections implements AutoCloseable {
 		}
 		if (surplus == opened) {
 			opened.close();
-			throw new LeaseStoreException("The Redis lease store is closed", null);
+			throw closed();
 		}
 		if (surplus != null) {
 			this.threads.closeLater(surplus);

@@ -2,8 +2,11 @@ package io.github.singletonjob.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
+import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -11,6 +14,7 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One execution of a script. Counts how often it was sent: the client sends what has no
@@ -23,6 +27,8 @@ final class ScriptCommand extends AsyncCommand<byte[], byte[], List<byte[]>> {
 	private final List<String> keys;
 
 	private final List<String> arguments;
+
+	private volatile @Nullable ScriptCommand successor;
 
 	private final AtomicInteger sent = new AtomicInteger();
 
@@ -39,9 +45,27 @@ final class ScriptCommand extends AsyncCommand<byte[], byte[], List<byte[]>> {
 		return new ScriptCommand(CommandType.EVALSHA, script, keys, arguments);
 	}
 
-	/** The same with the text of the script, which Redis keeps from then on. */
-	ScriptCommand withText() {
-		return new ScriptCommand(CommandType.EVAL, this.script, this.keys, this.arguments);
+	/**
+	 * Sends the text of the script if Redis answers that it does not know it; Redis keeps
+	 * it from then on.
+	 * @param sender sends without waiting
+	 * @return done when there is a last answer
+	 */
+	CompletableFuture<?> settled(Consumer<ScriptCommand> sender) {
+		return exceptionallyCompose((failure) -> {
+			if (!(failure instanceof RedisNoScriptException)) {
+				return failedFuture(failure);
+			}
+			ScriptCommand full = new ScriptCommand(CommandType.EVAL, this.script, this.keys, this.arguments);
+			this.successor = full;
+			sender.accept(full);
+			return full;
+		});
+	}
+
+	/** The one that is answered last, as far as it has been sent. */
+	ScriptCommand last() {
+		return (this.successor != null) ? this.successor : this;
 	}
 
 	boolean wasRepeated() {

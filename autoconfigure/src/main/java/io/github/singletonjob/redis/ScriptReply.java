@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 record ScriptReply(List<String> texts, @Nullable RuntimeException failure, boolean repeated) {
 
 	/** Looks at a command that nobody waits for any more; it is not sent again then. */
-	static ScriptReply of(ScriptCommand command) {
+	static ScriptReply of(ScriptCommand first) {
+		ScriptCommand command = first.last();
 		if (!command.isDone()) {
 			command.cancel(false);
 		}
@@ -38,14 +39,13 @@ record ScriptReply(List<String> texts, @Nullable RuntimeException failure, boole
 		}
 	}
 
-	/** Whether Redis said something, be it an error. */
+	/**
+	 * Whether Redis said something, be it an error. That it does not know the script is
+	 * none, because the text is on its way then.
+	 */
 	boolean isAnswer() {
-		return this.failure == null || this.failure instanceof RedisCommandExecutionException;
-	}
-
-	/** Whether Redis has not seen the script yet, or has forgotten it. */
-	boolean lacksScript() {
-		return this.failure instanceof RedisNoScriptException;
+		return this.failure == null || (this.failure instanceof RedisCommandExecutionException
+				&& !(this.failure instanceof RedisNoScriptException));
 	}
 
 	/** The first text; says what the others are. */

@@ -34,10 +34,6 @@ final class StoreThreads implements AutoCloseable {
 		this.executor.setRemoveOnCancelPolicy(true);
 	}
 
-	void execute(Runnable task) {
-		this.executor.execute(guarded(task));
-	}
-
 	@SuppressWarnings("FutureReturnValueIgnored") // a task reports its failure itself
 	void after(Duration delay, Runnable task) {
 		try {
