@@ -1,6 +1,7 @@
 package io.github.singletonjob.redis;
 
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -12,7 +13,6 @@ import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.RedisServer;
 import io.github.singletonjob.servers.TcpProxy;
-import io.lettuce.core.api.sync.RedisCommands;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,11 +40,10 @@ class LostReplyTests {
 
 	private final RedisLeaseStore other = Stores.open(this.server);
 
-	private final JobId job = Stores.job("lost reply");
+	private final JobId job = Stores.job("lost reply " + UUID.randomUUID());
 
 	@BeforeEach
 	void connect() {
-		this.server.ask(RedisCommands::flushall);
 		this.store.release(Stores.acquire(this.store, Stores.job("warm up")));
 	}
 
