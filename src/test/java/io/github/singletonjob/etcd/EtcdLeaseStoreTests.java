@@ -7,6 +7,8 @@ import io.github.singletonjob.contract.Outage;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.servers.EtcdServer;
+import io.github.singletonjob.servers.ServerImage;
+import io.github.singletonjob.servers.SharedServers;
 import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -17,14 +19,19 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  */
 class EtcdLeaseStoreTests extends LeaseStoreContract {
 
+	private static int port;
+
 	@BeforeAll
-	static void requireEtcd() {
-		assumeTrue(EtcdServer.isAvailable());
+	static void startEtcd() {
+		port = SharedServers.port(ServerImage.ETCD, () -> {
+			assumeTrue(EtcdServer.isAvailable());
+			return EtcdServer.shared().port();
+		});
 	}
 
 	@Override
 	protected LeaseStore openInstance() {
-		return Etcds.store(EtcdServer.shared());
+		return Etcds.store(port);
 	}
 
 	@Override
@@ -34,7 +41,7 @@ class EtcdLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected Outage openOutage() {
-		return new ProxyOutage(TcpProxy.to(EtcdServer.shared().port()));
+		return new ProxyOutage(TcpProxy.to(port));
 	}
 
 	/**

@@ -33,7 +33,11 @@ final class Etcds {
 	}
 
 	static EtcdLeaseStore store(TcpProxy proxy) {
-		return store(List.of("127.0.0.1:" + proxy.port()));
+		return store(proxy.port());
+	}
+
+	static EtcdLeaseStore store(int port) {
+		return store(List.of("127.0.0.1:" + port));
 	}
 
 	static EtcdLeaseStore store(List<String> endpoints) {

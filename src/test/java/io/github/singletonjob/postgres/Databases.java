@@ -36,6 +36,14 @@ final class Databases {
 		return url;
 	}
 
+	/** The same on any server of the loopback interface. */
+	static String createAt(int port, String name) {
+		String server = "jdbc:postgresql://127.0.0.1:%d/".formatted(port);
+		execute(server + PostgresServer.USERNAME, "create database " + name);
+		new PostgresSchema(source(server + name)).initialize();
+		return server + name;
+	}
+
 	static SessionSource source(String url) {
 		return () -> PostgresServer.connect(url);
 	}

@@ -6,6 +6,8 @@ import io.github.singletonjob.contract.LeaseStoreContract;
 import io.github.singletonjob.contract.Outage;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.servers.ServerImage;
+import io.github.singletonjob.servers.SharedServers;
 import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -14,11 +16,14 @@ import org.junit.jupiter.api.BeforeAll;
  */
 class PostgresLeaseStoreTests extends LeaseStoreContract {
 
+	private static int port;
+
 	private static String url;
 
 	@BeforeAll
 	static void createDatabase() {
-		url = Databases.create();
+		port = SharedServers.port(ServerImage.POSTGRES, () -> Databases.server().port());
+		url = Databases.createAt(port, "contract");
 	}
 
 	@Override
@@ -33,7 +38,7 @@ class PostgresLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected Outage openOutage() {
-		return new ProxyOutage(TcpProxy.to(Databases.server().port()));
+		return new ProxyOutage(TcpProxy.to(port));
 	}
 
 	/**

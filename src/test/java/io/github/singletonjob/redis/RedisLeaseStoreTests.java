@@ -5,6 +5,8 @@ import io.github.singletonjob.contract.Outage;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.servers.RedisServer;
+import io.github.singletonjob.servers.ServerImage;
+import io.github.singletonjob.servers.SharedServers;
 import io.github.singletonjob.servers.TcpProxy;
 
 /**
@@ -12,9 +14,13 @@ import io.github.singletonjob.servers.TcpProxy;
  */
 class RedisLeaseStoreTests extends LeaseStoreContract {
 
+	private static int port() {
+		return SharedServers.port(ServerImage.REDIS, () -> RedisServer.shared().port());
+	}
+
 	@Override
 	protected LeaseStore openInstance() {
-		return Stores.open(RedisServer.shared());
+		return Stores.open(port());
 	}
 
 	@Override
@@ -24,7 +30,7 @@ class RedisLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected Outage openOutage() {
-		return new ProxyOutage(TcpProxy.to(RedisServer.shared().port()));
+		return new ProxyOutage(TcpProxy.to(port()));
 	}
 
 	/**
