@@ -1,5 +1,6 @@
 package io.github.singletonjob;
 
+import java.lang.reflect.Proxy;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -39,8 +40,14 @@ public final class CurrentJobRun {
 	 * run that was bound before is bound again afterwards.
 	 * @param run the run to bind
 	 * @return the scope to close
+	 * @throws IllegalArgumentException if it is an injected run, which stands for that of
+	 * any thread
 	 */
 	public static Scope open(JobRun run) {
+		if (Proxy.isProxyClass(run.getClass())) {
+			throw new IllegalArgumentException("An injected JobRun stands for the run of whatever thread uses it, so it"
+					+ " cannot be handed to another thread. Hand over JobRun.current()");
+		}
 		JobRun previous = CURRENT.get();
 		CURRENT.set(run);
 		return () -> {

@@ -6,6 +6,7 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import io.github.singletonjob.fencing.FenceSchema;
+import io.github.singletonjob.fencing.FencedDataSources;
 import io.github.singletonjob.fencing.JdbcFence;
 import io.github.singletonjob.lease.Fence;
 
@@ -38,12 +39,18 @@ class FencingConfiguration {
 	@ConditionalOnMissingBean(Fence.class)
 	@DependsOnDatabaseInitialization
 	PreparedFence singletonJobFence(SingletonJobProperties properties, ConfigurableListableBeanFactory beanFactory,
-			Environment environment) {
+			Environment environment, FencedDataSourcePostProcessor guards) {
 		String name = GuardedDataSource.find(beanFactory, environment);
 		if (name == null) {
 			throw new IllegalStateException("The guarded DataSource has disappeared");
 		}
 		DataSource dataSource = beanFactory.getBean(name, DataSource.class);
+		if (!guards.hasGuarded(name) && !FencedDataSources.isGuarded(dataSource)) {
+			throw new InvalidJobException(
+					"The DataSource '" + name + "' was created before it could be guarded: a stale holder could write.",
+					"A BeanPostProcessor or BeanFactoryPostProcessor depends on it, directly or through other beans:"
+							+ " let that take an ObjectProvider, or @Lazy.");
+		}
 		FenceSchema schema = new FenceSchema(dataSource);
 		List<Runnable> steps = new ArrayList<>();
 		if (properties.jdbc().initializeSchema() == SchemaInitialization.ALWAYS) {

@@ -1,13 +1,17 @@
 package io.github.singletonjob.autoconfigure;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
@@ -37,15 +41,32 @@ final class GuardedDataSource {
 			return candidates.get(0);
 		}
 		return candidates.stream()
-			.filter((name) -> beanFactory.containsBeanDefinition(name)
-					&& beanFactory.getMergedBeanDefinition(name).isPrimary())
+			.filter((name) -> definition(beanFactory, name).map(BeanDefinition::isPrimary).orElse(false))
 			.findFirst()
-			.orElse(null);
+			.orElseGet(() -> onlyDefault(beanFactory, candidates));
+	}
+
+	private static @Nullable String onlyDefault(ConfigurableListableBeanFactory beanFactory, List<String> candidates) {
+		List<String> defaults = candidates.stream()
+			.filter((name) -> definition(beanFactory, name).map(GuardedDataSource::isDefault).orElse(true))
+			.toList();
+		return (defaults.size() == 1) ? defaults.get(0) : null;
+	}
+
+	private static boolean isDefault(BeanDefinition definition) {
+		return definition.isAutowireCandidate() && !definition.isFallback()
+				&& !(definition instanceof AbstractBeanDefinition bean && !bean.isDefaultCandidate());
+	}
+
+	private static Optional<BeanDefinition> definition(ConfigurableListableBeanFactory beanFactory, String name) {
+		return beanFactory.containsBeanDefinition(name) ? Optional.of(beanFactory.getMergedBeanDefinition(name))
+				: Optional.empty();
 	}
 
 	/** All DataSource beans, except the one that is the store's alone. */
 	static List<String> all(ConfigurableListableBeanFactory beanFactory) {
 		return Stream.of(beanFactory.getBeanNamesForType(DataSource.class, true, false))
+			.filter((name) -> !ScopedProxyUtils.isScopedTarget(name))
 			.filter((name) -> beanFactory.findAnnotationOnBean(name, SingletonJobDataSource.class, false) == null)
 			.toList();
 	}

@@ -54,6 +54,7 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 
 	@Override
 	public void start() {
+		this.runner.resume();
 		this.running = true;
 	}
 
@@ -77,28 +78,45 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 	public void stop(Runnable callback) {
 		stop();
 		this.threads.execute(() -> {
-			try {
-				this.runner.awaitIdle(LONGEST_STOP);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-			finally {
-				callback.run();
-			}
+			awaitIdle(LONGEST_STOP);
+			callback.run();
 		});
 	}
 
 	@Override
-	public void destroy() throws Exception {
+	public void destroy() {
 		this.runner.cancelAll();
-		if (!this.runner.awaitIdle(Duration.ZERO)) {
-			logger.warn("A run has not ended although it was cancelled. Its lease is kept until this process ends");
+		if (awaitIdle(Duration.ZERO)) {
+			close();
 			return;
 		}
+		logger.warn("A run has not ended although it was cancelled. Its lease is kept until it ends, or this process");
+		this.threads.execute(() -> {
+			if (awaitIdle(LONGEST_STOP)) {
+				close();
+			}
+		});
+	}
+
+	private boolean awaitIdle(Duration timeout) {
+		try {
+			return this.runner.awaitIdle(timeout);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
+	}
+
+	private void close() {
 		this.threads.close();
 		if (this.store instanceof AutoCloseable closeable) {
-			closeable.close();
+			try {
+				closeable.close();
+			}
+			catch (Exception ex) {
+				logger.warn("The lease store could not be closed: " + ex.getMessage(), ex);
+			}
 		}
 	}
 

@@ -6,6 +6,8 @@ import java.util.Optional;
 import java.util.Set;
 
 import io.github.singletonjob.SingletonJob;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -17,12 +19,21 @@ import org.springframework.util.ClassUtils;
  */
 final class JobMethodCheck {
 
+	private static final Log logger = LogFactory.getLog(JobMethodCheck.class);
+
 	private JobMethodCheck() {
 	}
 
 	static Set<Method> jobMethods(Class<?> type) {
-		return MethodIntrospector.selectMethods(type,
-				(Method method) -> AnnotatedElementUtils.hasAnnotation(method, SingletonJob.class));
+		try {
+			return MethodIntrospector.selectMethods(type,
+					(Method method) -> AnnotatedElementUtils.hasAnnotation(method, SingletonJob.class));
+		}
+		catch (LinkageError | IllegalStateException ex) {
+			// Such a bean cannot be created either: Spring says so when somebody needs it
+			logger.debug("The methods of " + type.getName() + " cannot be looked at: " + ex);
+			return Set.of();
+		}
 	}
 
 	static void check(Method method, Class<?> beanClass) {
@@ -36,6 +47,13 @@ final class JobMethodCheck {
 					"The job at " + where + " is in a final class, which no proxy can extend: it would run unguarded.",
 					"Make the class open (in Kotlin: 'open class', or the kotlin-spring plugin; a record cannot be one),"
 							+ " or put the method on an interface.");
+		}
+		boolean packagePrivate = (modifiers & (Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE)) == 0;
+		if (packagePrivate && !method.getDeclaringClass().getPackageName().equals(beanClass.getPackageName())) {
+			throw new InvalidJobException("The job at " + where + " is package-private in "
+					+ method.getDeclaringClass().getName()
+					+ ", so that no proxy of a class in another package can intercept it: it would run unguarded.",
+					"Make it protected or public.");
 		}
 		Class<?> type = method.getReturnType();
 		if (type != void.class && type != Optional.class) {

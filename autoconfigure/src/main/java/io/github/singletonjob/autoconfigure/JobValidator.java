@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -74,7 +76,7 @@ class JobValidator implements SmartInitializingSingleton {
 					+ ". While one runs, the other would be skipped.", "Give each job a name of its own.");
 		}
 		Object bean = existingSingleton(beanName);
-		if (bean != null) {
+		if (bean != null && !(bean instanceof FactoryBean) && !Mocks.isMock(bean)) {
 			requireAdvised(bean, place, job);
 		}
 	}
@@ -115,6 +117,9 @@ class JobValidator implements SmartInitializingSingleton {
 	}
 
 	private @Nullable Class<?> beanClass(String beanName) {
+		if (existingSingleton(beanName) instanceof Advised advised) {
+			return AopUtils.getTargetClass(advised);
+		}
 		Class<?> type = this.beanFactory.getType(beanName, false);
 		return (type != null) ? ClassUtils.getUserClass(type) : null;
 	}

@@ -163,6 +163,11 @@ final class ActiveRun implements LeasedRun {
 		return !this.bodyEnded && (ended == null || ended.outcome() != RunOutcome.LOST);
 	}
 
+	/** Whether the thread of the body was interrupted, and still executes the body. */
+	boolean isInterrupted() {
+		return this.gate.isInterrupted();
+	}
+
 	boolean hasBodyEnded() {
 		return this.bodyEnded;
 	}

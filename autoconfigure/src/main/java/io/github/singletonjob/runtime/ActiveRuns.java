@@ -53,7 +53,7 @@ final class ActiveRuns {
 	void add(ActiveRun run) {
 		this.runs.add(run);
 		if (isStopping()) {
-			cancel(run);
+			boolean unused = cancel(run);
 		}
 	}
 
@@ -61,18 +61,25 @@ final class ActiveRuns {
 		this.runs.remove(run);
 	}
 
-	/** Refuses new attempts from here on, and cancels all runs. */
+	/** Refuses new attempts from here on, and cancels all runs; answers those. */
 	List<ActiveRun> cancelAll() {
+		setStopping(true);
+		return this.runs.stream().filter(ActiveRuns::cancel).toList();
+	}
+
+	/** Allows attempts again, after a stop. */
+	void resume() {
+		setStopping(false);
+	}
+
+	private void setStopping(boolean stopping) {
 		this.lock.lock();
 		try {
-			this.stopping = true;
+			this.stopping = stopping;
 		}
 		finally {
 			this.lock.unlock();
 		}
-		List<ActiveRun> cancelled = List.copyOf(this.runs);
-		cancelled.forEach(this::cancel);
-		return cancelled;
 	}
 
 	boolean awaitIdle(Duration timeout) throws InterruptedException {
@@ -99,8 +106,8 @@ final class ActiveRuns {
 		}
 	}
 
-	private void cancel(ActiveRun run) {
-		run.end(new RunEnd(RunOutcome.CANCELLED, "it was cancelled, because the application is stopping"));
+	private static boolean cancel(ActiveRun run) {
+		return run.end(new RunEnd(RunOutcome.CANCELLED, "it was cancelled, because the application is stopping"));
 	}
 
 }

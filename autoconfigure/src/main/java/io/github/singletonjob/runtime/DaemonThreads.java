@@ -56,7 +56,9 @@ public final class DaemonThreads implements JobTimer, Executor, AutoCloseable {
 	private static ThreadFactory threads(String prefix) {
 		AtomicInteger count = new AtomicInteger();
 		return (task) -> {
-			Thread thread = new Thread(task, prefix + count.incrementAndGet());
+			// Inherits nothing, such as a tenant or a user, from the job that it starts
+			// for
+			Thread thread = new Thread(null, task, prefix + count.incrementAndGet(), 0, false);
 			thread.setDaemon(true);
 			return thread;
 		};

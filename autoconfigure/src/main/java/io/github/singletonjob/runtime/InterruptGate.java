@@ -42,6 +42,19 @@ final class InterruptGate {
 	}
 
 	/**
+	 * Whether the thread was interrupted and the gate is still open.
+	 */
+	boolean isInterrupted() {
+		this.lock.lock();
+		try {
+			return this.interrupted && this.thread != null;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
 	 * Lets nothing through any more.
 	 * @return whether the thread was interrupted through this gate
 	 */

@@ -28,6 +28,9 @@ public final class LeaseKeeper {
 
 	private static final Log logger = LogFactory.getLog(LeaseKeeper.class);
 
+	/** A hundred years, because nanoseconds overflow soon after. */
+	private static final Duration LONGEST_TIMER = Duration.ofDays(36_500);
+
 	private final LeaseStore store;
 
 	private final Scheduling scheduling;
@@ -67,7 +70,7 @@ public final class LeaseKeeper {
 		try {
 			return this.store.release(run.grant());
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			releaseAgainLater(run);
 			throw ex;
 		}
@@ -82,7 +85,7 @@ public final class LeaseKeeper {
 		try {
 			return release(run);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.warn(run.job() + ": the lease with token " + run.token()
 					+ " could not be given back, trying again until it expires by itself: " + ex.getMessage());
 			if (thrown != null) {
@@ -94,10 +97,11 @@ public final class LeaseKeeper {
 
 	/**
 	 * Cancels a run that exceeds its limit, and one time to live later gives up on it.
+	 * @return takes the limit back
 	 */
-	void limit(ActiveRun run, Duration maxRun) {
-		this.scheduling.timer().after(maxRun, () -> {
-			String reason = "it has run for longer than its max-run of " + maxRun.toMillis() + " ms";
+	Runnable limit(ActiveRun run, Duration maxRun) {
+		return this.scheduling.timer().after(min(maxRun, LONGEST_TIMER), () -> {
+			String reason = "it has run for longer than its max-run of " + maxRun.toSeconds() + " s";
 			if (!run.hasBodyEnded() && run.end(new RunEnd(RunOutcome.FAILED, reason))) {
 				logger.warn(run.job() + ": run with token " + run.token() + " is cancelled: " + reason);
 				this.scheduling.timer().after(run.ttl(), () -> giveUp(run));
@@ -136,12 +140,12 @@ public final class LeaseKeeper {
 	private void lost(ActiveRun run, String reason) {
 		logger.warn(run.job() + ": LOST the lease with token " + run.token() + ", last confirmed "
 				+ run.deadline().age().toMillis() + " ms ago: " + reason + ". Its body was told");
-		work(() -> this.listener.lost(run, reason));
 		this.scheduling.timer().after(run.settings().timing().stopEarly(), () -> {
 			if (!run.hasBodyEnded()) {
 				work(() -> this.store.release(run.grant()));
 			}
 		});
+		work(() -> this.listener.lost(run, reason));
 	}
 
 	private void giveUp(ActiveRun run) {
@@ -181,8 +185,8 @@ public final class LeaseKeeper {
 				}
 			});
 		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("Not done, the application stops: " + ex.getMessage());
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.warn("A background task could not start: " + ex.getMessage());
 		}
 	}
 

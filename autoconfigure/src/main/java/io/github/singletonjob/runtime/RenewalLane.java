@@ -4,9 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.lease.LeaseStore;
@@ -14,7 +13,6 @@ import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.runtime.JobClock.Moment;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Renews all leases of one timing together, in one call to the store at a time. Between
@@ -38,7 +36,12 @@ final class RenewalLane {
 
 	private final AtomicBoolean calling = new AtomicBoolean();
 
-	private final AtomicReference<@Nullable Runnable> pendingTick = new AtomicReference<>();
+	private final ReentrantLock ticking = new ReentrantLock();
+
+	// Only the tick with this number counts; 0 if none is pending
+	private long pendingTick;
+
+	private long ticks;
 
 	private volatile boolean failing;
 
@@ -50,8 +53,14 @@ final class RenewalLane {
 
 	void add(ActiveRun run) {
 		this.runs.add(run);
-		if (this.pendingTick.get() == null && !this.calling.get()) {
-			tickAfter(this.timing.renewEvery());
+		this.ticking.lock();
+		try {
+			if (this.pendingTick == 0 && !this.calling.get()) {
+				tickAfter(this.timing.renewEvery());
+			}
+		}
+		finally {
+			this.ticking.unlock();
 		}
 	}
 
@@ -65,7 +74,7 @@ final class RenewalLane {
 			try {
 				this.scheduling.workers().execute(this::renewAll);
 			}
-			catch (RejectedExecutionException | OutOfMemoryError ex) {
+			catch (RuntimeException | Error ex) {
 				logger.warn("Renewal could not start: " + ex);
 				this.calling.set(false);
 				tickAfter(retryDelay());
@@ -74,14 +83,29 @@ final class RenewalLane {
 	}
 
 	private void tickAfter(Duration delay) {
-		Runnable previous = this.pendingTick.getAndSet(this.scheduling.timer().after(delay, this::tick));
-		if (previous != null) {
-			previous.run();
+		this.ticking.lock();
+		try {
+			this.ticks++;
+			long number = this.ticks;
+			this.pendingTick = number;
+			this.scheduling.timer().after(delay, () -> tick(number));
+		}
+		finally {
+			this.ticking.unlock();
 		}
 	}
 
-	private void tick() {
-		this.pendingTick.set(null);
+	private void tick(long number) {
+		this.ticking.lock();
+		try {
+			if (this.pendingTick != number) {
+				return;
+			}
+			this.pendingTick = 0;
+		}
+		finally {
+			this.ticking.unlock();
+		}
 		this.runs.removeIf((run) -> !run.isKept());
 		if (!this.runs.isEmpty()) {
 			renewNow();

@@ -81,7 +81,7 @@ final class RunStarter {
 				throw new LeaseStoreException(run.job() + ": the store took " + deadline.age().toMillis()
 						+ " ms to grant the lease, longer than it can be relied on; it was given back", null);
 			}
-			this.keeper.keep(run);
+			keep(run);
 			return run;
 		}
 		if (logger.isDebugEnabled()) {
@@ -95,6 +95,16 @@ final class RunStarter {
 	private Fence.FenceAnswer raise(Fence fence, ActiveRun run) {
 		try {
 			return fence.raise(run.grant(), this.holder, run.ttl().multipliedBy(2));
+		}
+		catch (RuntimeException | Error ex) {
+			giveBack(run);
+			throw ex;
+		}
+	}
+
+	private void keep(ActiveRun run) {
+		try {
+			this.keeper.keep(run);
 		}
 		catch (RuntimeException | Error ex) {
 			giveBack(run);

@@ -97,6 +97,13 @@ public final class SingletonJobRunner {
 	}
 
 	/**
+	 * Allows new runs again, after {@link #cancelAll()}.
+	 */
+	public void resume() {
+		this.activeRuns.resume();
+	}
+
+	/**
 	 * Waits until no run is left.
 	 * @param timeout how long to wait at most
 	 * @return whether none is left; while there are, their leases are kept
@@ -124,23 +131,32 @@ public final class SingletonJobRunner {
 	}
 
 	private RunResult execute(ActiveRun run, JobBody body) {
-		Duration maxRun = run.settings().maxRun();
-		if (maxRun != null) {
-			this.keeper.limit(run, maxRun);
+		Throwable failure = null;
+		Runnable unlimit = () -> {
+		};
+		try {
+			Duration maxRun = run.settings().maxRun();
+			if (maxRun != null) {
+				unlimit = this.keeper.limit(run, maxRun);
+			}
+			executeBody(run, body);
 		}
+		catch (Throwable ex) {
+			failure = ex;
+		}
+		unlimit.run();
+		return finish(run, failure);
+	}
+
+	private static void executeBody(ActiveRun run, JobBody body) throws Exception {
 		if (logger.isDebugEnabled()) {
 			logger.debug(run.job() + ": begins with token " + run.token());
 		}
-		Throwable failure = null;
 		run.beginBody();
 		try (CurrentJobRun.Scope scope = CurrentJobRun.open(run)) {
 			run.ensureHeld();
 			body.execute(run);
 		}
-		catch (Throwable ex) {
-			failure = ex;
-		}
-		return finish(run, failure);
 	}
 
 	/**
@@ -158,6 +174,18 @@ public final class SingletonJobRunner {
 		return over;
 	}
 
+	/** The interrupt that both runs were told by can have been taken by the inner one. */
+	private static boolean isAroundInterrupted(ActiveRun run) {
+		Optional<LeasedRun> around = run.enclosing();
+		while (around.isPresent()) {
+			if (around.get() instanceof ActiveRun active && active.isInterrupted()) {
+				return true;
+			}
+			around = around.get().enclosing();
+		}
+		return false;
+	}
+
 	private RunResult finish(ActiveRun run, @Nullable Throwable thrown) {
 		BodyEnd end = run.endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
 		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
@@ -170,7 +198,7 @@ public final class SingletonJobRunner {
 		if (logger.isDebugEnabled()) {
 			logger.debug(run.job() + ": run with token " + run.token() + " ends: " + outcome.outcome());
 		}
-		if (foreignInterrupt) {
+		if (foreignInterrupt || isAroundInterrupted(run)) {
 			Thread.currentThread().interrupt();
 		}
 		if (thrown instanceof Error error) {
