@@ -151,6 +151,21 @@ class LostReplyTests {
 	}
 
 	@Test
+	void aConnectionWithoutAnswersIsReplacedAndTheOldOneStaysInUseUntilThen() {
+		RedisGrant grant = Stores.acquire(this.store, Stores.request(this.job, SHORT));
+		int connections = this.proxy.connections();
+		this.proxy.hangReplies();
+		for (int i = 0; i < 3; i++) {
+			assertUnknown(() -> renew(this.store, grant));
+		}
+		await(() -> this.proxy.connections() == connections + 1);
+		assertThat(this.proxy.openConnections()).isEqualTo(2);
+		this.proxy.pass();
+		await(() -> renewed(grant) == Renewal.EXTENDED);
+		await(() -> this.proxy.openConnections() == 1);
+	}
+
+	@Test
 	void aReleaseThatTheClientSendsAgainIsNotTakenForALoss() {
 		RedisGrant grant = Stores.acquire(this.store, Stores.request(this.job, LONG));
 		CompletableFuture<Boolean> release = executedOn(this.proxy::end, () -> this.store.release(grant), false);
