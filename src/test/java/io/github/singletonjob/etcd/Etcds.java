@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.PutOption;
 import io.github.singletonjob.contract.Instances;
 import io.github.singletonjob.lease.JobId;
@@ -84,6 +85,12 @@ final class Etcds {
 	/** What the keys of all held jobs of the namespace begin with. */
 	static String keysOf(JobId job) {
 		return new KeyNames(PREFIX).leases(job.namespace());
+	}
+
+	static KeyValue get(EtcdServer server, String key) throws Exception {
+		try (Client client = Client.builder().endpoints(server.endpoint()).build()) {
+			return client.getKVClient().get(KeyNames.bytes(key)).get(10, TimeUnit.SECONDS).getKvs().get(0);
+		}
 	}
 
 	/** Writes a key that is attached to a lease, as a late request would. */

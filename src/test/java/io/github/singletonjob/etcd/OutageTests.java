@@ -2,6 +2,7 @@ package io.github.singletonjob.etcd;
 
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.List;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.singletonjob.contract.Instances;
@@ -12,6 +13,7 @@ import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.EtcdServer;
+import io.github.singletonjob.servers.TcpProxy;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -121,6 +123,23 @@ class OutageTests {
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(call::run).withMessageNotContaining("\n");
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(900));
+	}
+
+	@Test
+	void aConnectionThatWasNotUsedForLongIsNotTrusted() {
+		try (TcpProxy proxy = TcpProxy.to(this.server.port())) {
+			EtcdEndpoints endpoints = new EtcdEndpoints(List.of("127.0.0.1:" + proxy.port()), null, null, null);
+			EtcdConnection connection = EtcdConnection.to(endpoints, Duration.ofMillis(300));
+			try (EtcdLeaseStore far = new EtcdLeaseStore(connection, Etcds.PREFIX)) {
+				assertThat(this.instances.isHeld(far, this.job)).isTrue();
+				assertThat(this.instances.isHeld(far, this.job)).isTrue();
+				assertThat(proxy.connections()).isEqualTo(1);
+				long start = System.nanoTime();
+				Awaitility.await().until(() -> System.nanoTime() - start > Duration.ofMillis(400).toNanos());
+				assertThat(this.instances.isHeld(far, this.job)).isTrue();
+				assertThat(proxy.connections()).isEqualTo(2);
+			}
+		}
 	}
 
 	@Test

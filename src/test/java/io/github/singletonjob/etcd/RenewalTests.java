@@ -83,6 +83,17 @@ class RenewalTests {
 	}
 
 	@Test
+	void aJobThatWasTakenAwayAndGrantedAgainHereIsTheNewGrantsAlone() {
+		LeaseGrant taken = this.instances.acquire(this.store, this.job);
+		this.etcd.delete(Etcds.keyOf(this.job));
+		LeaseGrant next = this.instances.acquire(this.store, this.job);
+		assertThat(((EtcdGrant) next).lease()).isSameAs(((EtcdGrant) taken).lease());
+		assertThat(this.store.renew(List.of(taken, next))).containsExactly(Renewal.GONE, Renewal.EXTENDED);
+		assertThat(this.store.release(taken)).isFalse();
+		assertThat(Instances.renew(this.store, next)).isEqualTo(Renewal.EXTENDED);
+	}
+
+	@Test
 	void aRevokedLeaseOfEtcdEndsAllItsJobs() {
 		LeaseGrant first = this.instances.acquire(this.store, this.job);
 		LeaseGrant second = this.instances.acquire(this.store, this.instances.job("other"));

@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KeyValue;
 import io.github.singletonjob.contract.Instances;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.Acquisition;
@@ -32,7 +35,7 @@ class TokenTests {
 	private final EtcdServer server = EtcdServer.create();
 
 	private final Instances instances = new Instances(() -> Etcds.store(this.server),
-			new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(2)));
+			new StoreTraits(Duration.ofSeconds(10), Duration.ofSeconds(10), Duration.ofSeconds(2)));
 
 	private final JobId job = this.instances.job("billing");
 
@@ -76,11 +79,14 @@ class TokenTests {
 		this.server.start();
 		LeaseStore store = this.instances.open();
 		LeaseStore other = this.instances.open();
+		LeaseGrant kept = this.instances.acquire(store, this.instances.job("kept"));
 		this.server.save();
 		LeaseGrant before = Instances.awaitGrant(() -> store.tryAcquire(this.instances.request(this.job, "before")));
 		this.server.restore();
 		LeaseGrant after = Instances.awaitGrant(() -> other.tryAcquire(this.instances.request(this.job, "after")));
 		assertThat(after.token()).as("the same revision").isEqualTo(before.token());
+		// The lease of etcd is older than the backup, so it goes on with what was in that
+		assertThat(Etcds.awaitRenewal(store, kept)).isEqualTo(Renewal.EXTENDED);
 		assertThat(Etcds.awaitRenewal(store, before)).isEqualTo(Renewal.GONE);
 		assertThat(Etcds.awaitRelease(store, before)).isFalse();
 		assertThat(Etcds.awaitRenewal(other, after)).isEqualTo(Renewal.EXTENDED);
@@ -112,6 +118,21 @@ class TokenTests {
 		List<Long> tokens = rounds.stream().map((round) -> round.join().token()).sorted().toList();
 		assertThat(tokens).doesNotHaveDuplicates().allMatch((token) -> token > 1_000_000);
 		assertThat(this.server.api().keys("singleton-job/")).hasSize(1);
+	}
+
+	@Test
+	void anOffsetThatSomebodyElseHasRaisedIsNotLowered() throws Exception {
+		this.server.start();
+		EtcdGrant grant = (EtcdGrant) this.instances.acquire(this.instances.open(),
+				this.instances.request(this.job, "somebody", 0));
+		KeyValue key = Etcds.get(this.server, grant.key());
+		TakeAnswer seen = new TakeAnswer(key, 0, 0, 1);
+		this.server.api().put(grant.request().offsetKey(), "1000000");
+		try (Client client = Client.builder().endpoints(this.server.endpoint()).build()) {
+			assertThat(
+					KeyTxns.raise(client.getKVClient(), grant.request(), seen).get(10, TimeUnit.SECONDS).isSucceeded())
+				.isFalse();
+		}
 	}
 
 	private LeaseGrant takeTurn(LeaseStore store, String holder) {

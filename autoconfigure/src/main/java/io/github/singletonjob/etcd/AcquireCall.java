@@ -79,7 +79,7 @@ final class AcquireCall {
 		try {
 			return take(lease);
 		}
-		catch (LeaseStoreException ex) {
+		catch (RuntimeException ex) {
 			if (EtcdFailure.isLeaseNotFound(ex)) {
 				throw gone(lease);
 			}

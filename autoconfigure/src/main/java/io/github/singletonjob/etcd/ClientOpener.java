@@ -48,6 +48,7 @@ final class ClientOpener implements Supplier<Client> {
 			.connectTimeout(CONNECT_TIMEOUT)
 			.keepaliveTime(PING_EVERY)
 			.keepaliveTimeout(CallLimit.LONGEST_CALL)
+			.keepaliveWithoutCalls(false)
 			.maxInboundMessageSize(LARGEST_ANSWER)
 			.interceptor(new CallLimit());
 		if (this.endpoints.hasUser()) {

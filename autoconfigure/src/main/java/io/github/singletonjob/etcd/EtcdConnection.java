@@ -18,15 +18,22 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * gRPC waits longer and longer, up to two minutes, before it tries again to reach a
  * server. So when our own client has had no answer for some time, the next one is opened,
- * which tries at once. The old one is closed when its last call is over.
+ * which tries at once. It is also opened when the last one was not used for long: what
+ * lies in between may have dropped the connection without a sign, and etcd does not like
+ * to be asked again and again whether it is still there. The old client is closed when
+ * its last call is over.
  */
 public final class EtcdConnection implements AutoCloseable {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
+	private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+
 	private final @Nullable Supplier<Client> opener;
 
 	private final @Nullable String target;
+
+	private final Duration longestPause;
 
 	private final ReentrantLock replacing = new ReentrantLock();
 
@@ -36,10 +43,12 @@ public final class EtcdConnection implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	private EtcdConnection(Client first, @Nullable Supplier<Client> opener, @Nullable String target) {
+	private EtcdConnection(Client first, @Nullable Supplier<Client> opener, @Nullable String target,
+			Duration longestPause) {
 		this.client = first;
 		this.opener = opener;
 		this.target = target;
+		this.longestPause = longestPause;
 	}
 
 	/**
@@ -49,8 +58,12 @@ public final class EtcdConnection implements AutoCloseable {
 	 * @throws IllegalArgumentException if a file for TLS cannot be used
 	 */
 	public static EtcdConnection to(EtcdEndpoints endpoints) {
+		return to(endpoints, LONGEST_PAUSE);
+	}
+
+	static EtcdConnection to(EtcdEndpoints endpoints, Duration longestPause) {
 		Supplier<Client> opener = new ClientOpener(endpoints);
-		return new EtcdConnection(opener.get(), opener, endpoints.target());
+		return new EtcdConnection(opener.get(), opener, endpoints.target(), longestPause);
 	}
 
 	/**
@@ -60,7 +73,7 @@ public final class EtcdConnection implements AutoCloseable {
 	 * @return the connection
 	 */
 	public static EtcdConnection of(Client client) {
-		return new EtcdConnection(client, null, null);
+		return new EtcdConnection(client, null, null, LONGEST_PAUSE);
 	}
 
 	/** The target of our own client, or null. */
@@ -74,6 +87,7 @@ public final class EtcdConnection implements AutoCloseable {
 	 * by then.
 	 */
 	<T> CompletableFuture<T> call(Function<Client, CompletableFuture<T>> request) {
+		replaceAfter(this.longestPause, this.client);
 		Client current = this.client;
 		return send(current, request).exceptionallyCompose((failure) -> {
 			boolean again = Errors.isAlwaysSafeToRetry(Status.fromThrowable(failure));
@@ -83,7 +97,7 @@ public final class EtcdConnection implements AutoCloseable {
 				this.lastAnswer = System.nanoTime();
 			}
 			else {
-				silent(current);
+				replaceAfter(PATIENCE, current);
 			}
 		});
 	}
@@ -116,14 +130,13 @@ public final class EtcdConnection implements AutoCloseable {
 		}
 	}
 
-	private void silent(Client current) {
-		if (this.opener == null || !this.replacing.tryLock()) {
+	/** Opens the next client if this one had no answer for so long. */
+	private void replaceAfter(Duration time, Client current) {
+		if (this.opener == null || isAnsweredWithin(time) || !this.replacing.tryLock()) {
 			return;
 		}
 		try {
-			boolean replace = !this.closed && this.client == current
-					&& System.nanoTime() - this.lastAnswer > PATIENCE.toNanos();
-			if (replace) {
+			if (!this.closed && this.client == current && !isAnsweredWithin(time)) {
 				this.lastAnswer = System.nanoTime();
 				this.client = this.opener.get();
 				closeWhenIdle(current);
@@ -132,6 +145,10 @@ public final class EtcdConnection implements AutoCloseable {
 		finally {
 			this.replacing.unlock();
 		}
+	}
+
+	private boolean isAnsweredWithin(Duration time) {
+		return System.nanoTime() - this.lastAnswer < time.toNanos();
 	}
 
 	private static void closeWhenIdle(Client old) {

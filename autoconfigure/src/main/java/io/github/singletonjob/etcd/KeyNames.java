@@ -1,6 +1,7 @@
 package io.github.singletonjob.etcd;
 
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 
 import io.etcd.jetcd.ByteSequence;
 import io.github.singletonjob.lease.JobId;
@@ -18,6 +19,8 @@ final class KeyNames {
 	private static final String LEASE = "/lease/";
 
 	private static final String OFFSET = "/offset/";
+
+	private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
 	private final String prefix;
 
@@ -75,7 +78,7 @@ final class KeyNames {
 	}
 
 	private static String hex(int value) {
-		return String.format("%%%02X", value);
+		return "%" + HEX.toHexDigits((byte) value);
 	}
 
 }
