@@ -127,10 +127,10 @@ class TokenTests {
 				this.instances.request(this.job, "somebody", 0));
 		KeyValue key = Etcds.get(this.server, grant.key());
 		TakeAnswer seen = new TakeAnswer(key, 0, 0, 1);
-		this.server.api().put(grant.request().offsetKey(), "1000000");
+		this.server.api().put(grant.attempt().offsetKey(), "1000000");
 		try (Client client = Client.builder().endpoints(this.server.endpoint()).build()) {
 			assertThat(
-					KeyTxns.raise(client.getKVClient(), grant.request(), seen).get(10, TimeUnit.SECONDS).isSucceeded())
+					KeyTxns.raise(client.getKVClient(), grant.attempt(), seen).get(10, TimeUnit.SECONDS).isSucceeded())
 				.isFalse();
 		}
 	}

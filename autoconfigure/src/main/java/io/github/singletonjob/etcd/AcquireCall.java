@@ -96,8 +96,7 @@ final class AcquireCall {
 			}
 			if (answer.token() > this.attempt.request().floor()) {
 				confirm(lease, answer);
-				EtcdGrant grant = new EtcdGrant(this.attempt, answer.token(), this.attempt.key(),
-						answer.createRevision(), lease);
+				EtcdGrant grant = new EtcdGrant(this.attempt, answer.token(), answer.createRevision(), lease);
 				this.holdings.add(grant);
 				return new Acquisition.Acquired(grant);
 			}

@@ -3,6 +3,8 @@ package io.github.singletonjob.etcd;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 
+import javax.net.ssl.SSLException;
+
 import io.etcd.jetcd.common.exception.ErrorCode;
 import io.etcd.jetcd.common.exception.EtcdException;
 import io.github.singletonjob.lease.LeaseStoreException;
@@ -56,7 +58,9 @@ final class EtcdFailure {
 		if (failure instanceof TimeoutException) {
 			return new LeaseStoreException(purpose + " failed: no answer from etcd in time", failure);
 		}
-		return new LeaseStoreException(purpose + " failed: etcd or its client says " + code(failure), failure);
+		String hint = any(failure, SSLException.class::isInstance)
+				? ", because the encrypted connection was refused: see the certificates in singleton-job.etcd.tls" : "";
+		return new LeaseStoreException(purpose + " failed: etcd or its client says " + code(failure) + hint, failure);
 	}
 
 	private static boolean any(Throwable failure, Predicate<Throwable> condition) {

@@ -46,7 +46,7 @@ final class KeyTxns {
 	 * to somebody else if etcd was restored.
 	 */
 	static CompletableFuture<TxnResponse> delete(KV kv, EtcdGrant grant) {
-		Attempt attempt = grant.request();
+		Attempt attempt = grant.attempt();
 		return kv.txn()
 			.If(isOf(attempt), createdBy(attempt.keyBytes(), grant.createRevision()))
 			.Then(delete(attempt.keyBytes()))
