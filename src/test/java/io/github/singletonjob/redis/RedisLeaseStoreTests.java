@@ -8,19 +8,29 @@ import io.github.singletonjob.servers.RedisServer;
 import io.github.singletonjob.servers.ServerImage;
 import io.github.singletonjob.servers.SharedServers;
 import io.github.singletonjob.servers.TcpProxy;
+import org.junit.jupiter.api.BeforeAll;
 
 /**
  * The contract, kept in Redis.
  */
 class RedisLeaseStoreTests extends LeaseStoreContract {
 
-	private static int port() {
-		return SharedServers.port(ServerImage.REDIS, () -> RedisServer.shared().port());
+	private static int port;
+
+	/**
+	 * The first connection of a JVM loads the client, which may take longer than a call.
+	 */
+	@BeforeAll
+	static void connectPatiently() {
+		port = SharedServers.port(ServerImage.REDIS, () -> RedisServer.shared().port());
+		try (RedisLeaseStore store = Stores.open(port)) {
+			store.release(Stores.acquire(store, Stores.job("first")));
+		}
 	}
 
 	@Override
 	protected LeaseStore openInstance() {
-		return Stores.open(port());
+		return Stores.open(port);
 	}
 
 	@Override
@@ -30,7 +40,7 @@ class RedisLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected Outage openOutage() {
-		return new ProxyOutage(TcpProxy.to(port()));
+		return new ProxyOutage(TcpProxy.to(port));
 	}
 
 	/**

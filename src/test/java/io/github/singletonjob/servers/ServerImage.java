@@ -10,7 +10,7 @@ public enum ServerImage {
 
 	POSTGRES("postgres:17-alpine", 5432, "-c", "fsync=off", "-c", "max_connections=200"),
 
-	REDIS("redis:7.2-alpine", 6379, "redis-server", "--save", "", "--appendonly", "no"),
+	REDIS("redis:7.2-alpine", 6379, "redis-server", "--save", "", "--appendonly", "no", "--protected-mode", "no"),
 
 	ETCD("rancher/mirrored-coreos-etcd:v3.5.12", 2379, "etcd", "--listen-client-urls", "http://0.0.0.0:2379",
 			"--advertise-client-urls", "http://127.0.0.1:2379", "--unsafe-no-fsync");

@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The program etcd of this machine, as a cluster of one member. No library brings one.
+ * The program etcd of this machine, as a cluster of one member. No library brings one. It
+ * does not wait for the disk, whose moods would end leases on a machine that has much
+ * else to do.
  */
 final class EtcdProgram implements StoreProgram {
 
@@ -28,7 +30,7 @@ final class EtcdProgram implements StoreProgram {
 		String peer = url(Ports.free());
 		return List.of(program.toString(), "--name", "demo", "--data-dir", directory.resolve("etcd").toString(),
 				"--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
-				"--initial-advertise-peer-urls", peer, "--initial-cluster", "demo=" + peer);
+				"--initial-advertise-peer-urls", peer, "--initial-cluster", "demo=" + peer, "--unsafe-no-fsync");
 	}
 
 	@Override
