@@ -117,9 +117,9 @@ final class LeaseSession {
 		catch (LeaseStoreException ex) {
 			this.failure = ex;
 		}
-		catch (RuntimeException ex) {
-			logger.warn("A Postgres lease session has failed unexpectedly; its leases are lost", ex);
+		catch (RuntimeException | Error ex) {
 			this.failure = new SessionEndedException("The lease session has failed unexpectedly", ex);
+			logger.warn("A Postgres lease session has failed unexpectedly; its leases are lost", ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

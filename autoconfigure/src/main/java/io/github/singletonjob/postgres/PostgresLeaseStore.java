@@ -72,7 +72,8 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 			}
 			other = this.claims.enter(claim);
 		}
-		return (other != null) ? inTheWay(other, request) : acquire(claim, request);
+		return (other != null) ? inTheWay(other, request)
+				: new AcquireAttempt(claim, this.claims, this.sessions).make(request);
 	}
 
 	private static boolean isGranted(Claim claim, LeaseRequest request) {
@@ -85,48 +86,6 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 					+ " has not been answered by Postgres yet", null);
 		}
 		return new Acquisition.Held(other.holder());
-	}
-
-	private Acquisition acquire(Claim claim, LeaseRequest request) {
-		long deadline = SessionCall.deadlineIn(request.callTimeout());
-		try {
-			return acquire(claim, SessionTimes.of(request), deadline);
-		}
-		catch (SessionEndedException ended) {
-			// Its end was noticed only now; another one in the same attempt is an outage
-			try {
-				return acquire(claim, SessionTimes.of(request), deadline);
-			}
-			catch (SessionEndedException ex) {
-				this.claims.drop(claim);
-				throw new LeaseStoreException(claim.purpose() + " failed: " + ex.getMessage(), ex);
-			}
-		}
-	}
-
-	private Acquisition acquire(Claim claim, SessionTimes times, long deadline) throws SessionEndedException {
-		try {
-			LeaseSession session = this.sessions.current(times);
-			SessionCall<Acquisition> call = new SessionCall<>(SessionCall.Rank.ACQUIRE, claim.purpose(),
-					new AcquireWork(claim, session, this.claims));
-			claim.asking(call);
-			session.submit(call);
-			Acquisition answer = call.await(deadline);
-			if (claim.grant() == null) {
-				this.claims.drop(claim);
-			}
-			return answer;
-		}
-		catch (SQLException ex) {
-			this.claims.drop(claim);
-			throw SqlFailure.unknown(claim.purpose(), ex);
-		}
-		catch (LeaseStoreException ex) {
-			if (!claim.isAbandoned()) {
-				this.claims.drop(claim);
-			}
-			throw ex;
-		}
 	}
 
 	@Override

@@ -140,6 +140,11 @@ final class SessionCall<T> {
 		}
 	}
 
+	/** Stops waiting: the session undoes what it does. */
+	void abandon() {
+		this.answer.cancel(false);
+	}
+
 	/** Whether the caller has stopped waiting before there was an answer. */
 	boolean isAbandoned() {
 		return this.answer.isCancelled();

@@ -58,8 +58,15 @@ final class Sessions implements SessionOpener {
 
 	private LeaseSession start(SessionTimes times) {
 		LeaseSession fresh = new LeaseSession(this, this.claims, times);
+		try {
+			fresh.start();
+		}
+		catch (OutOfMemoryError ex) {
+			throw new LeaseStoreException("No thread could be created for a lease session (" + ex.getMessage()
+					+ "). Look at the limits of this process for threads and memory", ex);
+		}
+		// Not before it has its thread, without which it would never end
 		this.sessions.put(times.ttl(), fresh);
-		fresh.start();
 		return fresh;
 	}
 
