@@ -4,19 +4,26 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.singletonjob.lease.Fence.Raised;
 import io.github.singletonjob.lease.Fence.Refused;
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.servers.PostgresServer;
+import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import static io.github.singletonjob.fencing.GuardedDatabase.execute;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -149,6 +156,43 @@ class JdbcFenceTests {
 		assertThatExceptionOfType(LeaseStoreException.class)
 			.isThrownBy(() -> new JdbcFence(new DriverManagerDataSource("jdbc:postgresql://localhost:1/x"))
 				.raise(this.run.grant(), "a", GuardedDatabase.TIMEOUT));
+	}
+
+	@Test
+	void aDatabaseThatFallsSilentEndsTheRaise() throws Exception {
+		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port())) {
+			DataSource silent = new DelegatingDataSource(
+					new DriverManagerDataSource(proxy.through(this.database.url()), PostgresServer.USERNAME, "any")) {
+
+				@Override
+				public Connection getConnection() throws SQLException {
+					Connection connection = super.getConnection();
+					proxy.hang();
+					return connection;
+				}
+
+			};
+			var raise = CompletableFuture
+				.supplyAsync(() -> new JdbcFence(silent).raise(this.run.grant(), "a", Duration.ofMillis(500)));
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> raise.get(30, TimeUnit.SECONDS))
+				.withCauseInstanceOf(LeaseStoreException.class);
+		}
+	}
+
+	@Test
+	void theBoundOfRepliesIsRestored() throws SQLException {
+		try (Connection connection = this.database.plain().getConnection()) {
+			connection.setNetworkTimeout(Runnable::run, 12_345);
+			DataSource dataSource = new SingleConnectionDataSource(connection, true);
+			this.database.raise(new FakeRun("billing", 34));
+			JdbcFence fence = new JdbcFence(dataSource);
+			assertThat(fence.raise(this.run.grant(), "a", GuardedDatabase.TIMEOUT)).isEqualTo(new Refused(34));
+			assertThat(connection.getNetworkTimeout()).isEqualTo(12_345);
+			this.database.outside().sql("drop table singleton_job").update();
+			assertThatExceptionOfType(LeaseStoreException.class)
+				.isThrownBy(() -> fence.raise(this.run.grant(), "a", GuardedDatabase.TIMEOUT));
+			assertThat(connection.getNetworkTimeout()).isEqualTo(12_345);
+		}
 	}
 
 	@Test

@@ -37,6 +37,8 @@ public final class JdbcFence implements Fence {
 
 	private static final long SHORTEST_TRY = 50;
 
+	private static final Duration REPLY_MARGIN = Duration.ofSeconds(1);
+
 	// The last one is for a process that is frozen here, with the row locked
 	private static final String SET_UP = """
 			set transaction isolation level read committed;
@@ -71,13 +73,15 @@ public final class JdbcFence implements Fence {
 	/**
 	 * {@inheritDoc}
 	 * <p>
-	 * The time-out bounds the waiting inside the database. The waiting for a connection
-	 * before is bounded by the pool.
+	 * The time-out bounds the waiting inside the database; a reply that does not come a
+	 * second later ends the connection. The waiting for a connection before is bounded by
+	 * the pool.
 	 */
 	@Override
 	public FenceAnswer raise(LeaseGrant grant, String holder, Duration timeout) {
 		long start = System.nanoTime();
-		try (Connection connection = RawConnections.open(this.dataSource)) {
+		try (Connection connection = RawConnections.open(this.dataSource);
+				ReplyBound bound = ReplyBound.on(connection, timeout.plus(REPLY_MARGIN))) {
 			boolean autoCommit = connection.getAutoCommit();
 			connection.setAutoCommit(false);
 			FenceAnswer answer = raise(connection, new Attempt(grant, holder, start, timeout));
