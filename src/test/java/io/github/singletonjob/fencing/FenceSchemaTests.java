@@ -1,21 +1,28 @@
 package io.github.singletonjob.fencing;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.servers.PostgresServer;
+import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,6 +49,26 @@ class FenceSchemaTests {
 		this.schema.initialize();
 		this.schema.verify();
 		assertThat(this.client.sql("select count(*) from singleton_job").query(Long.class).single()).isEqualTo(1);
+	}
+
+	@Test
+	void aDatabaseThatFallsSilentEndsTheWait() {
+		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port())) {
+			FenceSchema silent = new FenceSchema(
+					new DelegatingDataSource(as(PostgresServer.USERNAME, proxy.through(this.url))) {
+
+						@Override
+						public Connection getConnection() throws SQLException {
+							Connection connection = super.getConnection();
+							proxy.hang();
+							return connection;
+						}
+
+					});
+			CompletableFuture<Void> verification = CompletableFuture.runAsync(silent::verify);
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> verification.get(40, TimeUnit.SECONDS))
+				.withCauseInstanceOf(LeaseStoreException.class);
+		}
 	}
 
 	@Test

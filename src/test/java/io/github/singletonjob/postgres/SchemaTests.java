@@ -1,13 +1,20 @@
 package io.github.singletonjob.postgres;
 
+import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
+import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.UnusableStoreException;
+import io.github.singletonjob.servers.PostgresServer;
+import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,6 +61,21 @@ class SchemaTests {
 		Databases.execute(this.url, "insert into singleton_job_lease values ('n', 'j', 1, 2)");
 		schema.initialize();
 		assertThat(Databases.ask(this.url, "select count(*) from singleton_job_lease")).isEqualTo(1);
+	}
+
+	@Test
+	void aServerThatFallsSilentEndsTheWait() {
+		try (TcpProxy proxy = TcpProxy.to(Databases.server().port())) {
+			PostgresSchema schema = new PostgresSchema(() -> {
+				Connection connection = PostgresServer.connect(proxy.through(this.url));
+				proxy.hang();
+				return connection;
+			});
+			CompletableFuture<Void> silent = CompletableFuture.runAsync(schema::initialize);
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> silent.get(40, TimeUnit.SECONDS))
+				.withCauseInstanceOf(LeaseStoreException.class)
+				.withMessageContaining("08006");
+		}
 	}
 
 	@Test

@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 final class FenceProbe {
 
 	private static final int OLDEST_VERSION = 14;
+
+	/** Longer than a lock is waited for when the table is created. */
+	private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(15);
 
 	private static final String APPLY_SCRIPT = "Apply " + FenceSchema.SCRIPT
 			+ " (in the jar of singleton-job) to the guarded database with your migration tool, or let it be created"
@@ -60,7 +64,7 @@ final class FenceProbe {
 	}
 
 	private void answer(Connection connection, Question question) throws SQLException {
-		try {
+		try (ReplyBound bound = ReplyBound.on(connection, REPLY_TIMEOUT)) {
 			question.ask(connection);
 		}
 		catch (SQLException ex) {

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.UnusableStoreException;
@@ -20,6 +21,9 @@ import io.github.singletonjob.lease.UnusableStoreException;
 public final class PostgresSchema {
 
 	private static final String SCRIPT = "schema.sql";
+
+	/** Longer than a statement may take. */
+	private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(15);
 
 	/** Bounds of this transaction alone, in milliseconds. */
 	private static final String LIMITS = """
@@ -48,19 +52,35 @@ public final class PostgresSchema {
 	 */
 	public void initialize() {
 		try (Connection connection = open()) {
-			PostgresProbe.requirePostgres(connection);
-			connection.setAutoCommit(false);
-			try (Statement statement = connection.createStatement()) {
-				createIfMissing(statement);
-				connection.commit();
+			int replyTimeout = connection.getNetworkTimeout();
+			LeaseConnection.limitWait(connection, REPLY_TIMEOUT);
+			try {
+				initialize(connection);
 			}
 			finally {
-				connection.rollback();
-				connection.setAutoCommit(true);
+				if (!connection.isClosed()) {
+					connection.setNetworkTimeout(Runnable::run, replyTimeout);
+				}
 			}
 		}
 		catch (SQLException ex) {
 			throw notCreated(ex);
+		}
+	}
+
+	private static void initialize(Connection connection) throws SQLException {
+		PostgresProbe.requirePostgres(connection);
+		connection.setAutoCommit(false);
+		try (Statement statement = connection.createStatement()) {
+			createIfMissing(statement);
+			connection.commit();
+		}
+		finally {
+			// A connection that did not answer in time is closed
+			if (!connection.isClosed()) {
+				connection.rollback();
+				connection.setAutoCommit(true);
+			}
 		}
 	}
 
