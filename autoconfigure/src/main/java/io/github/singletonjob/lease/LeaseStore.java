@@ -7,11 +7,12 @@ import java.util.List;
  * granted for the same job before.
  * <p>
  * All methods block, for at most about the call time-out of the request, and may be
- * called from several threads at once. They are never called on a thread that is inside a
- * transaction on the caller's behalf: a store uses connections of its own. A
- * {@link LeaseStoreException} means that the outcome is <em>unknown</em>, neither granted
- * nor refused; a store that may have granted without being able to say so gives that
- * grant up by itself.
+ * called from several threads at once. Only a first call of a store that has to connect
+ * may take up to a third of the time to live before that. They are never called on a
+ * thread that is inside a transaction on the caller's behalf: a store uses connections of
+ * its own. A {@link LeaseStoreException} means that the outcome is <em>unknown</em>,
+ * neither granted nor refused; a store that may have granted without being able to say so
+ * gives that grant up by itself.
  */
 public interface LeaseStore {
 

@@ -33,14 +33,14 @@ record AcquireAttempt(Claim claim, Claims claims, Sessions sessions) {
 	}
 
 	private Acquisition askTwice(SessionTimes times) {
-		long deadline = SessionCall.deadlineIn(times.callTimeout());
+		long openBy = SessionCall.deadlineIn(times.openingTimeout());
 		try {
-			return ask(times, deadline);
+			return ask(times, openBy);
 		}
 		catch (SessionEndedException ended) {
 			// Its end was noticed only now; another one in the same attempt is an outage
 			try {
-				return ask(times, deadline);
+				return ask(times, openBy);
 			}
 			catch (SessionEndedException ex) {
 				throw new LeaseStoreException(this.claim.purpose() + " failed: " + ex.getMessage(), ex);
@@ -48,14 +48,15 @@ record AcquireAttempt(Claim claim, Claims claims, Sessions sessions) {
 		}
 	}
 
-	private Acquisition ask(SessionTimes times, long deadline) throws SessionEndedException {
+	private Acquisition ask(SessionTimes times, long openBy) throws SessionEndedException {
 		LeaseSession session = this.sessions.current(times);
+		session.opening().await(this.claim.purpose(), openBy);
 		SessionCall<Acquisition> call = new SessionCall<>(SessionCall.Rank.ACQUIRE, this.claim.purpose(),
 				new AcquireWork(this.claim, session, this.claims));
 		this.claim.asking(call);
 		session.submit(call);
 		try {
-			return call.await(deadline);
+			return call.await(SessionCall.deadlineIn(times.callTimeout()));
 		}
 		catch (SQLException ex) {
 			throw SqlFailure.unknown(this.claim.purpose(), ex);

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The thread opens the session, serves calls, and ends the session when the connection
  * breaks, when it is told to, or when it had neither leases nor calls for half of the
- * time to live. A session that has ended does not come back.
+ * time to live; for all of that time if it never had any, because whoever had it opened
+ * may come again. A session that has ended does not come back.
  */
 final class LeaseSession {
 
@@ -41,6 +42,8 @@ final class LeaseSession {
 	private final Claims claims;
 
 	private final SessionTimes times;
+
+	private final SessionOpening opening = new SessionOpening();
 
 	private final Thread thread;
 
@@ -67,6 +70,10 @@ final class LeaseSession {
 		return this.times;
 	}
 
+	SessionOpening opening() {
+		return this.opening;
+	}
+
 	boolean isEnded() {
 		return this.ended;
 	}
@@ -90,6 +97,7 @@ final class LeaseSession {
 		if (current != null) {
 			current.end();
 		}
+		this.opening.done();
 		// Not submitted, which would refuse it: it wakes the thread
 		answerLater(new SessionCall<>(SessionCall.Rank.RENEW, "Closing the session", (connection) -> true));
 	}
@@ -107,6 +115,7 @@ final class LeaseSession {
 		try {
 			LeaseConnection opened = this.opener.open(this.times);
 			this.connection = opened;
+			this.opening.done();
 			serve(opened);
 		}
 		catch (SQLException ex) {
@@ -130,10 +139,12 @@ final class LeaseSession {
 	}
 
 	private void serve(LeaseConnection opened) throws SQLException, InterruptedException {
+		long patience = this.times.ttlMillis();
 		while (!this.ended) {
-			Queued next = this.queue.poll(this.times.unusedMillis(), TimeUnit.MILLISECONDS);
+			Queued next = this.queue.poll(patience, TimeUnit.MILLISECONDS);
 			if (next != null) {
 				perform(next.call(), opened);
+				patience = this.times.unusedMillis();
 			}
 			else if (!this.claims.anyHeldOn(this)) {
 				return;
@@ -181,6 +192,7 @@ final class LeaseSession {
 					+ ": lease lost. " + cause.getMessage());
 		}
 		this.opener.ended(this);
+		this.opening.done();
 		for (Queued queued = this.queue.poll(); queued != null; queued = this.queue.poll()) {
 			refuse(queued.call());
 		}

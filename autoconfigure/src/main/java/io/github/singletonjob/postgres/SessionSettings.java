@@ -23,7 +23,7 @@ record SessionSettings(String applicationName, SessionTimes times) {
 	 * @return the process id of the backend that has them now
 	 */
 	int apply(Connection connection) throws SQLException {
-		LeaseConnection.limitWait(connection, this.times.callTimeout());
+		LeaseConnection.limitWait(connection, this.times.openingTimeout());
 		connection.setAutoCommit(true);
 		int backend = configure(connection);
 		checkForClient(connection);

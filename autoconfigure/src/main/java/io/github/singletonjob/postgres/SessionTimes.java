@@ -19,6 +19,15 @@ record SessionTimes(Duration ttl, Duration callTimeout) {
 	}
 
 	/**
+	 * How long a caller waits for a new session to be open, the first probe included. A
+	 * third of the time to live, so that a lease that is granted after it is still good.
+	 */
+	Duration openingTimeout() {
+		Duration third = this.ttl.dividedBy(3);
+		return (third.compareTo(this.callTimeout) > 0) ? third : this.callTimeout;
+	}
+
+	/**
 	 * How long a statement may wait for a row or a table, in milliseconds: a third of the
 	 * call, so that a renewal behind it still comes back in time.
 	 */
@@ -39,7 +48,10 @@ record SessionTimes(Duration ttl, Duration callTimeout) {
 		return Math.min(Integer.MAX_VALUE, Math.max(1, this.ttl.toMillis()));
 	}
 
-	/** After how much time a session without leases is closed, in milliseconds. */
+	/**
+	 * After how much time without leases and calls a used session is closed, in
+	 * milliseconds.
+	 */
 	long unusedMillis() {
 		return Math.max(1, ttlMillis() / 2);
 	}
