@@ -67,7 +67,7 @@ class ClusterTests {
 				Stores.PREFIX);
 		this.store.probe();
 		for (int i = 0; i < 50; i++) {
-			this.grants.add(Stores.acquire(this.store, Stores.request(Stores.job("job " + i), Duration.ofSeconds(1))));
+			this.grants.add(Stores.acquire(this.store, Stores.job("job " + i), Duration.ofSeconds(1)));
 		}
 	}
 

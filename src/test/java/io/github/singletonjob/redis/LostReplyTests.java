@@ -123,7 +123,7 @@ class LostReplyTests {
 		this.proxy.hang();
 		assertUnknown(() -> this.store.tryAcquire(request));
 		assertUnknown(() -> this.store.tryAcquire(request));
-		this.proxy.reset();
+		this.proxy.end();
 		this.proxy.pass();
 		Stores.acquire(this.store, Stores.job("works again"));
 		assertThat(Stores.keys(this.server)).doesNotContain(Stores.tokenKey(this.job));
@@ -131,7 +131,7 @@ class LostReplyTests {
 
 	@Test
 	void aLostReplyToARenewalIsNoLoss() {
-		RedisGrant grant = Stores.acquire(this.store, Stores.request(this.job, SHORT));
+		RedisGrant grant = Stores.acquire(this.store, this.job, SHORT);
 		this.proxy.hangReplies();
 		assertUnknown(() -> renew(this.store, grant));
 		this.proxy.pass();
@@ -152,7 +152,7 @@ class LostReplyTests {
 
 	@Test
 	void aConnectionWithoutAnswersIsReplacedAndTheOldOneStaysInUseUntilThen() {
-		RedisGrant grant = Stores.acquire(this.store, Stores.request(this.job, SHORT));
+		RedisGrant grant = Stores.acquire(this.store, this.job, SHORT);
 		int connections = this.proxy.connections();
 		this.proxy.hangReplies();
 		for (int i = 0; i < 3; i++) {
@@ -167,7 +167,7 @@ class LostReplyTests {
 
 	@Test
 	void aReleaseThatTheClientSendsAgainIsNotTakenForALoss() {
-		RedisGrant grant = Stores.acquire(this.store, Stores.request(this.job, LONG));
+		RedisGrant grant = Stores.acquire(this.store, this.job, LONG);
 		CompletableFuture<Boolean> release = executedOn(this.proxy::end, () -> this.store.release(grant), false);
 		assertThat(release).failsWithin(LONG)
 			.withThrowableThat()

@@ -40,7 +40,7 @@ class OutageTests {
 	@BeforeEach
 	void open() {
 		this.store = Stores.open(this.server.start());
-		this.grant = Stores.acquire(this.store, Stores.request(this.job, CALL_TIMEOUT));
+		this.grant = Stores.acquire(this.store, this.job, CALL_TIMEOUT);
 	}
 
 	@AfterEach

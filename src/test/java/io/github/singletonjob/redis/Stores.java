@@ -53,11 +53,12 @@ final class Stores {
 	}
 
 	static RedisGrant acquire(LeaseStore store, JobId job) {
-		return acquire(store, request(job, Duration.ofSeconds(5)));
+		return acquire(store, job, Duration.ofSeconds(5));
 	}
 
-	static RedisGrant acquire(LeaseStore store, LeaseRequest request) {
-		return (RedisGrant) Instances.awaitGrant(() -> store.tryAcquire(request));
+	/** Asks until the lease is granted, with a new owner each time. */
+	static RedisGrant acquire(LeaseStore store, JobId job, Duration callTimeout) {
+		return (RedisGrant) Instances.awaitGrant(() -> store.tryAcquire(request(job, callTimeout)));
 	}
 
 	static boolean isHeld(LeaseStore store, JobId job) {

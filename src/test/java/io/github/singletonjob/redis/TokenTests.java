@@ -7,8 +7,10 @@ import io.github.singletonjob.OnLost;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.fencing.FenceSchema;
 import io.github.singletonjob.fencing.JdbcFence;
+import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.runtime.DaemonThreads;
@@ -100,7 +102,7 @@ class TokenTests {
 	@Test
 	void thatArePromotedBelowTheFenceAreAskedForAgainAboveIt() throws Exception {
 		long future = System.currentTimeMillis() + Duration.ofDays(365).toMillis();
-		Stores.acquire(this.store, request(future));
+		grant(future);
 		this.server.ask((commands) -> commands.del(Stores.leaseKey(this.job)));
 		Fence fence = fence();
 		try (RedisServer replica = RedisServer.create().start(); RedisLeaseStore promoted = Stores.open(replica)) {
@@ -119,7 +121,7 @@ class TokenTests {
 	@Test
 	void areExactBeyondTheNumbersOfLua() {
 		long floor = (1L << 60) + 1;
-		assertThat(Stores.acquire(this.store, request(floor)).token()).isEqualTo(floor + 1);
+		assertThat(grant(floor).token()).isEqualTo(floor + 1);
 	}
 
 	@Test
@@ -131,8 +133,10 @@ class TokenTests {
 		assertThat(ttl).isEqualTo(-1);
 	}
 
-	private LeaseRequest request(long floor) {
-		return new LeaseRequest(this.job, "owner", "somebody", Stores.LONG_TTL, Duration.ofSeconds(5), floor);
+	private LeaseGrant grant(long floor) {
+		Acquisition answer = this.store
+			.tryAcquire(new LeaseRequest(this.job, "owner", "somebody", Stores.LONG_TTL, Duration.ofSeconds(5), floor));
+		return ((Acquisition.Acquired) answer).grant();
 	}
 
 	private RunOutcome run(RedisLeaseStore promoted, Fence fence, long[] token) {

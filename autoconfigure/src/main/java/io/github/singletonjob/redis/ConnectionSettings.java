@@ -5,6 +5,8 @@ import java.time.Duration;
 import io.github.singletonjob.lease.UnusableStoreException;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -27,6 +29,9 @@ record ConnectionSettings(LettuceConnectionFactory application) {
 
 	/** Bounds the memory that waits for a Redis that does not answer. */
 	private static final int MOST_UNANSWERED = 50_000;
+
+	/** How often a Cluster is asked which node has which slots. */
+	private static final Duration REFRESH = Duration.ofSeconds(5);
 
 	static ConnectionSettings of(RedisConnectionFactory factory) {
 		if (factory instanceof LettuceConnectionFactory lettuce) {
@@ -76,14 +81,27 @@ record ConnectionSettings(LettuceConnectionFactory application) {
 			.build();
 	}
 
-	private static ClientOptions options(ClientOptions original) {
+	private ClientOptions options(ClientOptions original) {
 		SocketOptions socket = original.getSocketOptions();
 		Duration connect = (socket.getConnectTimeout().compareTo(LONGEST_ATTEMPT) < 0) ? socket.getConnectTimeout()
 				: LONGEST_ATTEMPT;
-		return original.mutate()
+		ClientOptions options = original.mutate()
 			.socketOptions(socket.mutate().connectTimeout(connect).build())
 			.requestQueueSize(MOST_UNANSWERED)
 			.build();
+		return this.application.isClusterAware() ? followingFailOvers(options) : options;
+	}
+
+	/**
+	 * By default the client does not notice who has taken over from a node that hangs.
+	 */
+	private static ClientOptions followingFailOvers(ClientOptions options) {
+		ClusterTopologyRefreshOptions.Builder refresh = ClusterTopologyRefreshOptions.builder()
+			.enablePeriodicRefresh(REFRESH);
+		if (options instanceof ClusterClientOptions cluster && cluster.getTopologyRefreshOptions() != null) {
+			refresh.dynamicRefreshSources(cluster.getTopologyRefreshOptions().useDynamicRefreshSources());
+		}
+		return ClusterClientOptions.builder(options).topologyRefreshOptions(refresh.build()).build();
 	}
 
 }

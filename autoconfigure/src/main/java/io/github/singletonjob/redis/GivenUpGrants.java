@@ -6,6 +6,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.singletonjob.lease.LeaseRequest;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * expired by itself.
  */
 final class GivenUpGrants {
+
+	private static final Log logger = LogFactory.getLog(GivenUpGrants.class);
 
 	private static final Duration SHORTEST_PAUSE = Duration.ofMillis(50);
 
@@ -51,6 +55,10 @@ final class GivenUpGrants {
 	private void lookAt(Attempt attempt, @Nullable ScriptCommand release) {
 		ScriptReply reply = (release != null) ? ScriptReply.of(release) : null;
 		boolean deleted = reply != null && reply.verdict().equals("released");
+		if (deleted) {
+			logger.info(attempt.request().job().name()
+					+ ": Redis had granted the lease, but its answer was too late; it was given up");
+		}
 		if (deleted || System.nanoTime() - attempt.end() >= 0) {
 			this.owners.remove(attempt.request().owner());
 			return;

@@ -80,7 +80,7 @@ final class LeaseConnection implements AutoCloseable {
 			.allOf(commands.stream().map((command) -> command.settled(this::send)).toArray(CompletableFuture[]::new)));
 		List<ScriptReply> replies = commands.stream().map(ScriptReply::of).toList();
 		if (replies.stream().anyMatch(ScriptReply::isAnswer)) {
-			answered();
+			this.unanswered.set(0);
 		}
 		else {
 			this.unanswered.incrementAndGet();
@@ -89,10 +89,6 @@ final class LeaseConnection implements AutoCloseable {
 			this.unanswered.set(DOUBTS); // not the primary any more
 		}
 		return replies;
-	}
-
-	void answered() {
-		this.unanswered.set(0);
 	}
 
 	boolean isOpen() {
