@@ -117,11 +117,24 @@ class BlockedAcquireTests {
 		// A loaded machine may be late by itself, but not often
 		assertThat(inTime).filteredOn((answer) -> !answer).hasSizeLessThanOrEqualTo(inTime.size() / 10);
 		this.over.set(true);
+		awaitEnd(attempts);
 		List<String> messages = new ArrayList<>();
 		for (Future<List<String>> attempt : attempts) {
 			messages.addAll(attempt.get());
 		}
 		return messages;
+	}
+
+	/** Renews meanwhile: nothing else keeps the session when the attempts have ended. */
+	private void awaitEnd(List<Future<List<String>>> attempts) {
+		Awaitility.await()
+			.pollInSameThread()
+			.pollInterval(this.traits.ttl().dividedBy(20))
+			.atMost(this.traits.ttl().multipliedBy(4))
+			.until(() -> {
+				isRenewedInTime();
+				return attempts.stream().allMatch(Future::isDone);
+			});
 	}
 
 	private boolean isRenewedInTime() {
@@ -152,8 +165,12 @@ class BlockedAcquireTests {
 
 	private void assertNothingIsLeftBehind() {
 		Awaitility.await()
+			.pollInSameThread()
 			.atMost(Duration.ofSeconds(5))
-			.untilAsserted(() -> assertThat(Databases.advisoryLocks(this.url)).isEqualTo(1));
+			.untilAsserted(() -> {
+				isRenewedInTime();
+				assertThat(Databases.advisoryLocks(this.url)).isEqualTo(1);
+			});
 		for (int i = 0; i < STUCK_JOBS; i++) {
 			JobId job = stuck(i);
 			Instances.awaitGrant(() -> this.store.tryAcquire(this.instances.request(job, "again")));

@@ -92,7 +92,8 @@ final class PostgresProbe {
 			throw new UnusableStoreException(
 					"The lease store needs Postgres " + OLDEST_VERSION + " or newer, which ends the session of a silent"
 							+ " holder by itself; this is " + product + " " + version,
-					"Use such a server, or choose another singleton-job.store (in-memory for tests)", null);
+					"Upgrade the server, connect to one that is Postgres, or choose another singleton-job.store (in-memory"
+							+ " for tests)", null);
 		}
 	}
 
