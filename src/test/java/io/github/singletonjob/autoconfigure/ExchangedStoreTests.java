@@ -23,8 +23,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One guarded database, and another kind of store with each deployment: whatever numbers a
- * store begins with, the tokens that the database sees go up, and the job runs.
+ * One guarded database, and another kind of store with each deployment: whatever numbers
+ * a store begins with, the tokens that the database sees go up, and the job runs.
  */
 @Timeout(120)
 class ExchangedStoreTests {

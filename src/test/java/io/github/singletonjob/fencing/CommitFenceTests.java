@@ -1,6 +1,5 @@
 package io.github.singletonjob.fencing;
 
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.ExecutorService;
@@ -19,6 +18,7 @@ import static io.github.singletonjob.fencing.GuardedDatabase.insert;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.Mockito.mock;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -223,8 +223,7 @@ class CommitFenceTests {
 
 	@Test
 	void aRunThatCarriesNoGrantIsRefused() throws SQLException {
-		JobRun foreign = (JobRun) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { JobRun.class },
-				(proxy, method, args) -> null);
+		JobRun foreign = mock(JobRun.class);
 		try (var scope = CurrentJobRun.open(foreign); Connection connection = this.database.guarded().getConnection()) {
 			assertThatIllegalStateException().isThrownBy(() -> insert(connection, 1))
 				.withMessageContaining("carries no grant");

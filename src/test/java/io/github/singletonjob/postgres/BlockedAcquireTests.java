@@ -164,13 +164,10 @@ class BlockedAcquireTests {
 	}
 
 	private void assertNothingIsLeftBehind() {
-		Awaitility.await()
-			.pollInSameThread()
-			.atMost(Duration.ofSeconds(5))
-			.untilAsserted(() -> {
-				isRenewedInTime();
-				assertThat(Databases.advisoryLocks(this.url)).isEqualTo(1);
-			});
+		Awaitility.await().pollInSameThread().atMost(Duration.ofSeconds(5)).untilAsserted(() -> {
+			isRenewedInTime();
+			assertThat(Databases.advisoryLocks(this.url)).isEqualTo(1);
+		});
 		for (int i = 0; i < STUCK_JOBS; i++) {
 			JobId job = stuck(i);
 			Instances.awaitGrant(() -> this.store.tryAcquire(this.instances.request(job, "again")));

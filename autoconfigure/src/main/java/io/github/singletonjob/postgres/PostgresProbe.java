@@ -93,7 +93,8 @@ final class PostgresProbe {
 					"The lease store needs Postgres " + OLDEST_VERSION + " or newer, which ends the session of a silent"
 							+ " holder by itself; this is " + product + " " + version,
 					"Upgrade the server, connect to one that is Postgres, or choose another singleton-job.store (in-memory"
-							+ " for tests)", null);
+							+ " for tests)",
+					null);
 		}
 	}
 
