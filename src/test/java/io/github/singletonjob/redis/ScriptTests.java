@@ -93,7 +93,7 @@ class ScriptTests {
 	}
 
 	@Test
-	void renewAThousandLeasesInOneFlush() {
+	void renewAThousandLeasesWithoutWaitingInBetween() {
 		List<RedisGrant> grants = new ArrayList<>();
 		for (int i = 0; i < 1000; i++) {
 			grants.add(Stores.acquire(this.store, Stores.job("job " + i)));
