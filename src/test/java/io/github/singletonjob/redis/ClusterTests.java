@@ -60,11 +60,15 @@ class ClusterTests {
 		second.close();
 	}
 
-	@BeforeEach
-	void acquire() {
-		this.store = new RedisLeaseStore(
+	private static RedisLeaseStore open() {
+		return new RedisLeaseStore(
 				new LettuceConnectionFactory(new RedisClusterConfiguration().clusterNode("127.0.0.1", first.port())),
 				Stores.PREFIX);
+	}
+
+	@BeforeEach
+	void acquire() {
+		this.store = open();
 		this.store.probe();
 		for (int i = 0; i < 50; i++) {
 			this.grants.add(Stores.acquire(this.store, Stores.job("job " + i), Duration.ofSeconds(1)));
@@ -100,6 +104,22 @@ class ClusterTests {
 			.atMost(TIMEOUT)
 			.ignoreExceptions()
 			.until(() -> this.store.renew(this.grants).stream().allMatch(Renewal.EXTENDED::equals));
+	}
+
+	@Test
+	void doesNotWaitForANodeThatItIsNotConnectedWithYet() {
+		RedisGrant onFirst = this.grants.stream()
+			.filter((grant) -> expected(grant) == Renewal.EXTENDED)
+			.findAny()
+			.get();
+		try (RedisLeaseStore fresh = open()) {
+			assertThat(renew(fresh, onFirst)).isEqualTo(Renewal.EXTENDED);
+			second.freeze();
+			assertThat(fresh.renew(this.grants)).isEqualTo(this.grants.stream().map(this::expected).toList());
+		}
+		finally {
+			second.resume();
+		}
 	}
 
 	private Renewal expected(RedisGrant grant) {
