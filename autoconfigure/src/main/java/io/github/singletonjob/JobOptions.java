@@ -9,18 +9,22 @@ import org.jspecify.annotations.Nullable;
  * under {@code singleton-job.jobs.<name>} beats these.
  *
  * @param ttl how long a silent holder keeps the job; at least two seconds
+ * @param minHold how long the job stays held at least; null for no longer than the body
  * @param maxRun how long a run may last before it is cancelled; null for no limit
  * @param onLost how the body is told that its lease is over; null for
  * {@link OnLost#INTERRUPT}
+ * @param handover whether a run waits for a holder before it that has not given its lease
+ * back; null for {@link Handover#FAST}
  */
-public record JobOptions(@Nullable Duration ttl, @Nullable Duration maxRun, @Nullable OnLost onLost) {
+public record JobOptions(@Nullable Duration ttl, @Nullable Duration minHold, @Nullable Duration maxRun,
+		@Nullable OnLost onLost, @Nullable Handover handover) {
 
 	/**
 	 * All defaults.
 	 * @return options that set nothing
 	 */
 	public static JobOptions defaults() {
-		return new JobOptions(null, null, null);
+		return new JobOptions(null, null, null, null, null);
 	}
 
 	/**
@@ -29,7 +33,7 @@ public record JobOptions(@Nullable Duration ttl, @Nullable Duration maxRun, @Nul
 	 * @return new options
 	 */
 	public JobOptions withTtl(Duration ttl) {
-		return new JobOptions(ttl, this.maxRun, this.onLost);
+		return new JobOptions(ttl, this.minHold, this.maxRun, this.onLost, this.handover);
 	}
 
 	/**
@@ -38,7 +42,7 @@ public record JobOptions(@Nullable Duration ttl, @Nullable Duration maxRun, @Nul
 	 * @return new options
 	 */
 	public JobOptions withMaxRun(Duration maxRun) {
-		return new JobOptions(this.ttl, maxRun, this.onLost);
+		return new JobOptions(this.ttl, this.minHold, maxRun, this.onLost, this.handover);
 	}
 
 	/**
@@ -47,7 +51,25 @@ public record JobOptions(@Nullable Duration ttl, @Nullable Duration maxRun, @Nul
 	 * @return new options
 	 */
 	public JobOptions withOnLost(OnLost onLost) {
-		return new JobOptions(this.ttl, this.maxRun, onLost);
+		return new JobOptions(this.ttl, this.minHold, this.maxRun, onLost, this.handover);
+	}
+
+	/**
+	 * The same options with a shortest time between the grant and the release.
+	 * @param minHold how long the job stays held at least
+	 * @return new options
+	 */
+	public JobOptions withMinHold(Duration minHold) {
+		return new JobOptions(this.ttl, minHold, this.maxRun, this.onLost, this.handover);
+	}
+
+	/**
+	 * The same options with another way to take over from a silent holder.
+	 * @param handover whether a run waits for it
+	 * @return new options
+	 */
+	public JobOptions withHandover(Handover handover) {
+		return new JobOptions(this.ttl, this.minHold, this.maxRun, this.onLost, handover);
 	}
 
 }

@@ -1,6 +1,8 @@
 package io.github.singletonjob;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
 
 /**
  * One execution of a job under one grant of its lease. Read it as an injected bean, which
@@ -43,6 +45,21 @@ public interface JobRun {
 	 * @return a name for people, such as {@code billing-1:4711}
 	 */
 	String holder();
+
+	/**
+	 * The nominal instant of the schedule for which this run was started, equal on all
+	 * instances. Only runs that Spring's scheduler has started for a cron expression, and
+	 * those that take over from one, have it.
+	 * @return the fire time, or empty for every other run
+	 */
+	Optional<Instant> fireTime();
+
+	/**
+	 * Whether another run has started this run's fire time and did not complete it: some
+	 * of the work may be done already.
+	 * @return false for a run without a fire time
+	 */
+	boolean isTakeover();
 
 	/**
 	 * How long the lease can still be relied on if no further renewal succeeds, on the

@@ -15,6 +15,12 @@ public enum RunOutcome {
 	SKIPPED_HELD,
 
 	/**
+	 * The fire time was completed before, or there was none to take over; the body was
+	 * not run.
+	 */
+	SKIPPED_ALREADY_RAN,
+
+	/**
 	 * The lease was lost, or a write was refused, before the body ended. Whatever the
 	 * body returned or threw, the run does not count as completed.
 	 */

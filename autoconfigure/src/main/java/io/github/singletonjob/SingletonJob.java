@@ -43,6 +43,13 @@ public @interface SingletonJob {
 	String ttl() default "";
 
 	/**
+	 * How long the job stays held at least, from the grant on, also if its body ends
+	 * sooner, as a duration. Spaces runs that have no fire time; ends with the instance.
+	 * @return the time, or empty for none
+	 */
+	String minHold() default "";
+
+	/**
 	 * How long a run may last before it is cancelled, as a duration.
 	 * @return the limit, or empty for none
 	 */
@@ -54,5 +61,27 @@ public @interface SingletonJob {
 	 * @return how the body is told
 	 */
 	OnLost onLost() default OnLost.INTERRUPT;
+
+	/**
+	 * What becomes of a fire time of a cron schedule whose run was cut short: its holder
+	 * died, lost the lease or was stopped.
+	 * @return who finishes it
+	 */
+	Takeover takeover() default Takeover.AUTOMATIC;
+
+	/**
+	 * Whether a run waits for a holder before it that has not given its lease back.
+	 * @return how a lease changes hands
+	 */
+	Handover handover() default Handover.FAST;
+
+	/**
+	 * Marks a job that has no schedule and is to run all the time, on exactly one
+	 * instance: it is started with the application, started again when it returns or
+	 * throws, and started elsewhere when its instance dies or loses the lease. The method
+	 * takes no arguments.
+	 * @return whether it runs all the time
+	 */
+	boolean continuous() default false;
 
 }

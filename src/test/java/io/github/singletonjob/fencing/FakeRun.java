@@ -1,6 +1,7 @@
 package io.github.singletonjob.fencing;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -103,6 +104,16 @@ final class FakeRun implements LeasedRun {
 	@Override
 	public String holder() {
 		return "holder-" + token();
+	}
+
+	@Override
+	public Optional<Instant> fireTime() {
+		return Optional.empty();
+	}
+
+	@Override
+	public boolean isTakeover() {
+		return false;
 	}
 
 	@Override

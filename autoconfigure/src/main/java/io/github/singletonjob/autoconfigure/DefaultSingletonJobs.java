@@ -4,6 +4,7 @@ import io.github.singletonjob.JobBody;
 import io.github.singletonjob.JobOptions;
 import io.github.singletonjob.RunResult;
 import io.github.singletonjob.SingletonJobs;
+import io.github.singletonjob.runtime.RunRequest;
 
 /**
  * {@link SingletonJobs} with the configured settings.
@@ -22,7 +23,8 @@ class DefaultSingletonJobs implements SingletonJobs {
 	@Override
 	public RunResult run(String job, JobOptions options, JobBody body) {
 		try {
-			return this.engine.run(this.settings.id(job), this.settings.settings(job, options), body);
+			return this.engine.run(new RunRequest(this.settings.id(job), this.settings.settings(job, options), null),
+					body);
 		}
 		catch (InvalidJobException ex) {
 			throw new IllegalArgumentException(ex.getMessage() + " " + ex.getAction(), ex);

@@ -49,7 +49,8 @@ class JobDefinitions {
 					"Name it: @SingletonJob(\"billing\").");
 		}
 		JobOptions options = new JobOptions(duration(annotation.ttl(), "ttl", where),
-				duration(annotation.maxRun(), "maxRun", where), annotation.onLost());
+				duration(annotation.minHold(), "minHold", where), duration(annotation.maxRun(), "maxRun", where),
+				annotation.onLost(), annotation.handover());
 		return new JobDefinition(this.settings.id(name), this.settings.settings(name, options), method);
 	}
 

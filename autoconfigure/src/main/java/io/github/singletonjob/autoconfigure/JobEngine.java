@@ -2,18 +2,20 @@ package io.github.singletonjob.autoconfigure;
 
 import java.time.Duration;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletionStage;
 
 import io.github.singletonjob.JobBody;
 import io.github.singletonjob.RunResult;
 import io.github.singletonjob.lease.Fence;
-import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.runtime.DaemonThreads;
 import io.github.singletonjob.runtime.LeaseKeeper;
 import io.github.singletonjob.runtime.RunListener;
-import io.github.singletonjob.runtime.RunSettings;
+import io.github.singletonjob.runtime.RunRequest;
 import io.github.singletonjob.runtime.Scheduling;
 import io.github.singletonjob.runtime.SingletonJobRunner;
+import io.github.singletonjob.runtime.StageBody;
+
 import io.github.singletonjob.runtime.SystemClock;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -47,9 +49,14 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 		this.runner = new SingletonJobRunner(store, fence, new LeaseKeeper(store, scheduling, listener), holder);
 	}
 
-	RunResult run(JobId job, RunSettings settings, JobBody body) {
-		OpenTransactionCheck.refuseOpenTransaction(job.name());
-		return this.runner.run(job, settings, body);
+	RunResult run(RunRequest request, JobBody body) {
+		OpenTransactionCheck.refuseOpenTransaction(request.job().name());
+		return this.runner.run(request, body);
+	}
+
+	CompletionStage<RunResult> start(RunRequest request, StageBody body) {
+		OpenTransactionCheck.refuseOpenTransaction(request.job().name());
+		return this.runner.start(request, body);
 	}
 
 	@Override

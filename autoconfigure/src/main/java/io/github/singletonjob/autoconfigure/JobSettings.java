@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
 
+import io.github.singletonjob.Handover;
 import io.github.singletonjob.JobOptions;
 import io.github.singletonjob.OnLost;
 import io.github.singletonjob.autoconfigure.SingletonJobProperties.Autocommit;
@@ -12,6 +13,7 @@ import io.github.singletonjob.autoconfigure.SingletonJobProperties.Lease;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.runtime.LeaseTiming;
 import io.github.singletonjob.runtime.RunSettings;
+import io.github.singletonjob.runtime.RunSettings.Length;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.env.Environment;
@@ -23,7 +25,7 @@ import org.springframework.util.StringUtils;
  */
 class JobSettings {
 
-	private static final Job NOTHING = new Job(null, null, null, null, null, Autocommit.FENCE);
+	private static final Job NOTHING = new Job(null, null, null, null, null, null, null, null, Autocommit.FENCE);
 
 	private final SingletonJobProperties properties;
 
@@ -64,10 +66,11 @@ class JobSettings {
 	RunSettings settings(String name, JobOptions options) {
 		Job job = this.properties.jobs().getOrDefault(name, NOTHING);
 		try {
-			Duration maxRun = first(job.maxRun(), options.maxRun());
+			Length length = new Length(first(job.minHold(), options.minHold()), first(job.maxRun(), options.maxRun()));
 			OnLost onLost = first(job.onLost(), options.onLost());
-			return new RunSettings(timing(job, options), maxRun, (onLost != null) ? onLost : OnLost.INTERRUPT,
-					job.autocommit() == Autocommit.ALLOW);
+			Handover handover = first(job.handover(), options.handover());
+			return new RunSettings(timing(job, options), length, (onLost != null) ? onLost : OnLost.INTERRUPT,
+					(handover != null) ? handover : Handover.FAST, job.autocommit() == Autocommit.ALLOW);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidJobException("Job '" + name + "': " + ex.getMessage(), "Correct singleton-job.jobs." + name

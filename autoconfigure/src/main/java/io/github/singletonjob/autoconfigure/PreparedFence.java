@@ -1,8 +1,12 @@
 package io.github.singletonjob.autoconfigure;
 
 import java.time.Duration;
+import java.util.Map;
 
 import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.FireTimes;
+import io.github.singletonjob.lease.GrantedFireTime;
+import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
 
 import org.springframework.beans.factory.InitializingBean;
@@ -31,6 +35,17 @@ class PreparedFence implements Fence, InitializingBean {
 	public FenceAnswer raise(LeaseGrant grant, String holder, Duration timeout) {
 		this.preparation.ensureDone();
 		return this.fence.raise(grant, holder, timeout);
+	}
+
+	@Override
+	public boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
+		return this.fence.complete(grant, fireTime, timeout);
+	}
+
+	@Override
+	public Map<String, FireTimes> fireTimes(JobId job, Duration timeout) {
+		this.preparation.ensureDone();
+		return this.fence.fireTimes(job, timeout);
 	}
 
 }

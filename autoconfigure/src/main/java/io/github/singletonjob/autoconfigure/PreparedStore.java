@@ -1,13 +1,19 @@
 package io.github.singletonjob.autoconfigure;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.InitializingBean;
 
 /**
@@ -42,8 +48,24 @@ class PreparedStore implements LeaseStore, InitializingBean, AutoCloseable {
 	}
 
 	@Override
-	public boolean release(LeaseGrant grant) {
-		return this.store.release(grant);
+	public boolean complete(LeaseGrant grant, Instant completed) {
+		return this.store.complete(grant, completed);
+	}
+
+	@Override
+	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
+		return this.store.release(grant, completed);
+	}
+
+	@Override
+	public LeaseRecord inspect(JobId job, Duration timeout) {
+		this.preparation.ensureDone();
+		return this.store.inspect(job, timeout);
+	}
+
+	@Override
+	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
+		return this.store.watch(job, ttl, freed);
 	}
 
 	@Override

@@ -1,10 +1,8 @@
 package io.github.singletonjob.autoconfigure;
 
-import io.github.singletonjob.LeaseLostEvent;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.LeaseStore;
-import io.github.singletonjob.runtime.RunListener;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -79,9 +77,7 @@ public final class SingletonJobAutoConfiguration {
 		LeaseStore store = stores.getIfAvailable(() -> {
 			throw new NoLeaseStoreException(properties.store());
 		});
-		RunListener listener = (run, reason) -> events
-			.publishEvent(new LeaseLostEvent(run.job(), run.token(), run.holder(), reason));
-		return new JobEngine(store, fences.getIfAvailable(), listener, HolderName.of(properties));
+		return new JobEngine(store, fences.getIfAvailable(), new RunEvents(events), HolderName.of(properties));
 	}
 
 	@Bean

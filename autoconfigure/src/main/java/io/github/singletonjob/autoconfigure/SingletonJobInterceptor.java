@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 import io.github.singletonjob.RunResult;
+import io.github.singletonjob.runtime.RunRequest;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,8 @@ class SingletonJobInterceptor implements MethodInterceptor {
 				: invocation.getMethod();
 		JobDefinition job = this.definitions.get().of(method);
 		@Nullable Object[] value = { (method.getReturnType() == Optional.class) ? Optional.empty() : null };
-		RunResult result = this.engine.get().run(job.id(), job.settings(), (run) -> value[0] = proceed(invocation));
+		RunResult result = this.engine.get()
+			.run(new RunRequest(job.id(), job.settings(), null), (run) -> value[0] = proceed(invocation));
 		if (result.failure() != null) {
 			throw result.failure();
 		}

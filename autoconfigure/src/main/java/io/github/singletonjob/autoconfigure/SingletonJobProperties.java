@@ -5,7 +5,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
+import io.github.singletonjob.Handover;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.Takeover;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -112,13 +114,20 @@ record SingletonJobProperties(@Nullable StoreType store, @Nullable String namesp
 	 * @param renewEvery how often the lease is renewed; defaults to a third of the ttl
 	 * @param stopEarly how long before the end of its lease the holder stops; defaults to
 	 * three tenths of the ttl
+	 * @param minHold how long the job stays held at least, from the grant on; no longer
+	 * than its body by default
 	 * @param maxRun how long a run may last before it is cancelled; no limit by default
 	 * @param onLost how the body is told that its lease is over
+	 * @param takeover whether a fire time that was started and not completed is finished
+	 * by another run
+	 * @param handover whether a run waits for a holder before it that has not given its
+	 * lease back
 	 * @param autocommit whether statements outside of a transaction are fenced one by
 	 * one, or executed unfenced, as VACUUM needs it
 	 */
 	record Job(@Nullable Duration ttl, @Nullable Duration renewEvery, @Nullable Duration stopEarly,
-			@Nullable Duration maxRun, @Nullable OnLost onLost, @DefaultValue("fence") Autocommit autocommit) {
+			@Nullable Duration minHold, @Nullable Duration maxRun, @Nullable OnLost onLost, @Nullable Takeover takeover,
+			@Nullable Handover handover, @DefaultValue("fence") Autocommit autocommit) {
 	}
 
 	/**

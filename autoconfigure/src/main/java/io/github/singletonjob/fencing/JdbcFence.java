@@ -5,12 +5,15 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
 import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.FireTimes;
+import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseStoreException;
@@ -96,6 +99,16 @@ public final class JdbcFence implements Fence {
 		}
 	}
 
+	@Override
+	public boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
+		throw new UnsupportedOperationException("Not there yet");
+	}
+
+	@Override
+	public Map<String, FireTimes> fireTimes(JobId job, Duration timeout) {
+		throw new UnsupportedOperationException("Not there yet");
+	}
+
 	private FenceAnswer raise(Connection connection, Attempt attempt) throws SQLException {
 		while (true) {
 			try {
@@ -118,7 +131,8 @@ public final class JdbcFence implements Fence {
 		try (var statement = connection.createStatement()) {
 			statement.execute(SET_UP.formatted(millis, millis + SHORTEST_TRY, attempt.timeout().toMillis()));
 		}
-		FenceAnswer answer = upsert(connection, attempt) ? new Raised() : seen(connection, attempt.grant().job());
+		FenceAnswer answer = upsert(connection, attempt) ? new Raised(attempt.grant().fireTime())
+				: seen(connection, attempt.grant().job());
 		connection.commit();
 		return answer;
 	}

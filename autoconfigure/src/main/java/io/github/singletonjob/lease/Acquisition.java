@@ -1,5 +1,7 @@
 package io.github.singletonjob.lease;
 
+import java.time.Instant;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,25 @@ public sealed interface Acquisition {
 	 * tell
 	 */
 	record Held(@Nullable String holder) implements Acquisition {
+	}
+
+	/**
+	 * There is nothing to run for the firing: its fire time was completed, or a later
+	 * one, or nothing is open. Nothing was written.
+	 *
+	 * @param completed the last fire time that was completed, or null if none is known
+	 */
+	record AlreadyRan(@Nullable Instant completed) implements Acquisition {
+	}
+
+	/**
+	 * The fire time lies further ahead of the store's clock than
+	 * {@link Firing#CLOCK_TOLERANCE}: the clock of this machine is wrong. Nothing was
+	 * written.
+	 *
+	 * @param storeTime the store's clock
+	 */
+	record Early(Instant storeTime) implements Acquisition {
 	}
 
 }

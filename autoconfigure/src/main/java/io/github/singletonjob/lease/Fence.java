@@ -1,12 +1,17 @@
 package io.github.singletonjob.lease;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Remembers, in the database that holds the guarded data, the highest token that has
  * begun to work. The rule is that of Martin Kleppmann's "How to do distributed locking"
  * (2016), with the token raised before the holder reads anything.
  */
+@FunctionalInterface
 public interface Fence {
 
 	/**
@@ -24,6 +29,33 @@ public interface Fence {
 	FenceAnswer raise(LeaseGrant grant, String holder, Duration timeout);
 
 	/**
+	 * Records that the run of a grant has ended by itself. Called on the thread of the
+	 * job, after its body and before the lease is given back. Conditional on the fence
+	 * standing at the grant's token and owner. A fence that keeps no fire times leaves
+	 * that to the store.
+	 * @param grant the lease
+	 * @param fireTime the fire time that was raised
+	 * @param timeout how long the call may take
+	 * @return false if the fence stands at another grant; then nothing is recorded
+	 * @throws LeaseStoreException if the outcome is unknown
+	 */
+	default boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
+		return true;
+	}
+
+	/**
+	 * What the guarded database knows of the fire times of a job, also when the store was
+	 * wiped or exchanged. Called by instances that stand by, and for operators.
+	 * @param job the job
+	 * @param timeout how long the call may take
+	 * @return by schedule
+	 * @throws LeaseStoreException if the database did not answer
+	 */
+	default Map<String, FireTimes> fireTimes(JobId job, Duration timeout) {
+		return Map.of();
+	}
+
+	/**
 	 * A fence's definite answer.
 	 */
 	sealed interface FenceAnswer {
@@ -32,8 +64,29 @@ public interface Fence {
 
 	/**
 	 * The fence stands at the grant's token and owner.
+	 *
+	 * @param fireTime the fire time that the run stands for, which can be another one
+	 * than the grant's if the store has forgotten one that is open; null for an extra run
 	 */
-	record Raised() implements FenceAnswer {
+	record Raised(@Nullable GrantedFireTime fireTime) implements FenceAnswer {
+	}
+
+	/**
+	 * The database knows that there is nothing to run for the grant's fire time. The
+	 * fence stands at the grant's token all the same.
+	 *
+	 * @param completed the last fire time that was completed
+	 */
+	record AlreadyRan(Instant completed) implements FenceAnswer {
+	}
+
+	/**
+	 * The grant's fire time lies further ahead of the database's clock than
+	 * {@link Firing#CLOCK_TOLERANCE}. Nothing was written.
+	 *
+	 * @param databaseTime the database's clock
+	 */
+	record Early(Instant databaseTime) implements FenceAnswer {
 	}
 
 	/**

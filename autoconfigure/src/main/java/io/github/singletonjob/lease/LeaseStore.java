@@ -1,6 +1,10 @@
 package io.github.singletonjob.lease;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Grants leases that expire by themselves, each with a token greater than all tokens
@@ -18,9 +22,11 @@ public interface LeaseStore {
 
 	/**
 	 * Asks for a lease. Called on the thread that is to execute the job, once for each
-	 * firing. If the job is held, the call writes nothing and costs one round trip. A
-	 * request that the store has granted already (same owner) is granted again with the
-	 * same token; another request for a job that this instance holds is answered with
+	 * firing. If the job is held, or the firing has nothing to run, the call writes
+	 * nothing and costs one round trip. If both is so, either may be answered. The grant
+	 * for a firing records its fire time as started, in the same step. A request that the
+	 * store has granted already (same owner) is granted again with the same token;
+	 * another request for a job that this instance holds is answered with
 	 * {@link Acquisition.Held}.
 	 * @param request the request
 	 * @return the definite answer
@@ -41,13 +47,62 @@ public interface LeaseStore {
 	List<Renewal> renew(List<? extends LeaseGrant> grants);
 
 	/**
-	 * Gives a lease back, if it is still the caller's. Called after the body has ended,
-	 * or for a lost lease whose body goes on; can be repeated, also while a renewal is on
-	 * its way, which then has no effect.
+	 * Records that the run of a grant has ended by itself, and keeps the lease. Called
+	 * after the body has ended, when the lease is to be held on to. Conditional on the
+	 * owner.
+	 * @param grant the lease, with a fire time
+	 * @param completed the fire time that was completed, of the schedule of the grant's
+	 * @return false if the lease was not the caller's any more; then nothing is recorded
+	 * @throws LeaseStoreException if the outcome is unknown
+	 */
+	boolean complete(LeaseGrant grant, Instant completed);
+
+	/**
+	 * Gives a lease back, if it is still the caller's, and records in the same step what
+	 * was completed. Called after the body has ended, or for a lost lease whose body goes
+	 * on; can be repeated, also while a renewal is on its way, which then has no effect.
+	 * @param grant the lease
+	 * @param completed the fire time that was completed, of the schedule of the grant's;
+	 * null if the run has none or was cut short, so that its fire time stays open
+	 * @return false if the lease was not the caller's any more
+	 * @throws LeaseStoreException if the outcome is unknown
+	 */
+	boolean release(LeaseGrant grant, @Nullable Instant completed);
+
+	/**
+	 * Gives a lease back without anything to record, as
+	 * {@link #release(LeaseGrant, Instant)}.
 	 * @param grant the lease
 	 * @return false if the lease was not the caller's any more
 	 * @throws LeaseStoreException if the outcome is unknown
 	 */
-	boolean release(LeaseGrant grant);
+	default boolean release(LeaseGrant grant) {
+		return release(grant, null);
+	}
+
+	/**
+	 * Looks at a job and writes nothing. Called by instances that stand by, about three
+	 * times in a time to live for each job, and for operators.
+	 * @param job the job
+	 * @param timeout how long the call may take
+	 * @return what the store knows
+	 * @throws LeaseStoreException if the store did not answer
+	 */
+	LeaseRecord inspect(JobId job, Duration timeout);
+
+	/**
+	 * Asks to be told when the lease of a job may have become free. Instances that stand
+	 * by look by themselves from time to time, so this only makes them quicker; a store
+	 * that can should wake one of them, not all. Called on a worker thread.
+	 * @param job the job
+	 * @param ttl the time to live that the stand-by would ask for
+	 * @param freed is called on any thread, perhaps more than once and perhaps for
+	 * nothing; does not block
+	 * @return ends the registration
+	 * @throws LeaseStoreException if the store did not answer
+	 */
+	default LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
+		return LeaseWatch.NONE;
+	}
 
 }

@@ -1,18 +1,23 @@
 package io.github.singletonjob.memory;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
 import org.jspecify.annotations.Nullable;
 
@@ -25,9 +30,9 @@ public final class InMemoryLeaseStore implements LeaseStore {
 
 	private final ReentrantLock access = new ReentrantLock();
 
-	private final Map<JobId, Held> held = new HashMap<>();
+	private final Map<JobId, JobState> jobs = new HashMap<>();
 
-	private final Map<JobId, Long> tokens = new HashMap<>();
+	private final Map<Object, Watcher> watchers = new ConcurrentHashMap<>();
 
 	private final LongSupplier nanoTime;
 
@@ -48,59 +53,76 @@ public final class InMemoryLeaseStore implements LeaseStore {
 
 	@Override
 	public Acquisition tryAcquire(LeaseRequest request) {
-		this.access.lock();
-		try {
-			Held current = current(request.job());
+		return locked(() -> {
+			JobState state = state(request.job());
+			JobState.Held current = state.current(now());
 			if (current == null) {
-				return new Acquisition.Acquired(grant(request));
+				return state.grant(request, now());
 			}
 			if (current.grant().owner().equals(request.owner())) {
-				extend(current);
+				state.extend(now());
 				return new Acquisition.Acquired(current.grant());
 			}
 			return new Acquisition.Held(current.holder());
-		}
-		finally {
-			this.access.unlock();
-		}
-	}
-
-	private LeaseGrant grant(LeaseRequest request) {
-		long next = this.tokens.getOrDefault(request.job(), System.currentTimeMillis() - 1) + 1;
-		long token = Math.max(next, request.floor() + 1);
-		this.tokens.put(request.job(), token);
-		Grant grant = new Grant(request.job(), request.owner(), token);
-		extend(new Held(grant, request.holder(), request.ttl().toNanos(), 0));
-		return grant;
+		});
 	}
 
 	@Override
 	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
-		this.access.lock();
-		try {
+		return locked(() -> {
 			List<Renewal> renewals = new ArrayList<>();
 			for (LeaseGrant grant : grants) {
-				renewals.add(renew(grant));
+				boolean held = state(grant.job()).isHeldBy(grant, now());
+				if (held) {
+					state(grant.job()).extend(now());
+				}
+				renewals.add(held ? Renewal.EXTENDED : Renewal.GONE);
 			}
 			return renewals;
-		}
-		finally {
-			this.access.unlock();
-		}
-	}
-
-	private Renewal renew(LeaseGrant grant) {
-		Held current = current(grant.job());
-		if (current == null || !current.isOf(grant)) {
-			return Renewal.GONE;
-		}
-		extend(current);
-		return Renewal.EXTENDED;
+		});
 	}
 
 	@Override
-	public boolean release(LeaseGrant grant) {
-		return end(grant.job(), (current) -> current.isOf(grant));
+	public boolean complete(LeaseGrant grant, Instant completed) {
+		return locked(() -> {
+			JobState state = state(grant.job());
+			boolean held = state.isHeldBy(grant, now());
+			if (held) {
+				state.complete(grant, completed);
+			}
+			return held;
+		});
+	}
+
+	@Override
+	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
+		boolean held = locked(() -> {
+			JobState state = state(grant.job());
+			if (!state.isHeldBy(grant, now())) {
+				return false;
+			}
+			if (completed != null) {
+				state.complete(grant, completed);
+			}
+			state.end(true);
+			return true;
+		});
+		if (held) {
+			wake(grant.job());
+		}
+		return held;
+	}
+
+	@Override
+	public LeaseRecord inspect(JobId job, Duration timeout) {
+		return locked(() -> state(job).inspect(now()));
+	}
+
+	@Override
+	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
+		Object key = new Object();
+		this.watchers.put(key, new Watcher(job, freed));
+		return () -> this.watchers.remove(key);
 	}
 
 	/**
@@ -110,71 +132,50 @@ public final class InMemoryLeaseStore implements LeaseStore {
 	 * @return false if nobody held it
 	 */
 	public boolean lose(String job) {
+		List<JobId> lost = locked(() -> {
+			List<JobId> named = this.jobs.keySet()
+				.stream()
+				.filter((id) -> id.name().equals(job) && state(id).current(now()) != null)
+				.toList();
+			named.forEach((id) -> state(id).end(false));
+			return named;
+		});
+		lost.forEach(this::wake);
+		return !lost.isEmpty();
+	}
+
+	private void wake(JobId job) {
+		this.watchers.values()
+			.stream()
+			.filter((watcher) -> watcher.job().equals(job))
+			.forEach((watcher) -> watcher.freed().run());
+	}
+
+	private JobState state(JobId job) {
+		return this.jobs.computeIfAbsent(job, (id) -> new JobState());
+	}
+
+	private long now() {
+		return this.nanoTime.getAsLong();
+	}
+
+	private <T> T locked(Supplier<T> action) {
 		this.access.lock();
 		try {
-			List<JobId> named = this.held.keySet().stream().filter((id) -> id.name().equals(job)).toList();
-			long lost = named.stream().filter((id) -> end(id, (current) -> true)).count();
-			return lost > 0;
+			return action.get();
 		}
 		finally {
 			this.access.unlock();
 		}
-	}
-
-	private boolean end(JobId job, Predicate<Held> condition) {
-		this.access.lock();
-		try {
-			Held current = current(job);
-			if (current == null || !condition.test(current)) {
-				return false;
-			}
-			this.held.remove(job);
-			return true;
-		}
-		finally {
-			this.access.unlock();
-		}
-	}
-
-	/** The lease of a job that has not expired, or null. */
-	private @Nullable Held current(JobId job) {
-		Held last = this.held.get(job);
-		if (last != null && this.nanoTime.getAsLong() - last.expiry() >= 0) {
-			this.held.remove(job);
-			return null;
-		}
-		return last;
-	}
-
-	private void extend(Held lease) {
-		long expiry = this.nanoTime.getAsLong() + lease.ttlNanos();
-		this.held.put(lease.grant().job(), new Held(lease.grant(), lease.holder(), lease.ttlNanos(), expiry));
 	}
 
 	/**
-	 * A lease as its holder knows it.
+	 * Somebody who stands by.
 	 *
 	 * @param job the job
-	 * @param owner the random value of the request
-	 * @param token the fencing token
+	 * @param freed is told that its lease may have become free
 	 */
-	private record Grant(JobId job, String owner, long token) implements LeaseGrant {
-	}
-
-	/**
-	 * A lease as the store knows it.
-	 *
-	 * @param grant the lease
-	 * @param holder the instance, for people
-	 * @param ttlNanos the time to live, in nanoseconds
-	 * @param expiry when it is over, on the store's clock, in nanoseconds
-	 */
-	private record Held(LeaseGrant grant, String holder, long ttlNanos, long expiry) {
-
-		boolean isOf(LeaseGrant other) {
-			return this.grant.owner().equals(other.owner()) && this.grant.token() == other.token();
-		}
-
+	private record Watcher(JobId job, Runnable freed) {
 	}
 
 }

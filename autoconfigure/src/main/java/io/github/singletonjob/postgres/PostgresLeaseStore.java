@@ -1,18 +1,23 @@
 package io.github.singletonjob.postgres;
 
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.lease.UnusableStoreException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Leases in Postgres 14 or newer.
@@ -124,7 +129,17 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 	}
 
 	@Override
-	public boolean release(LeaseGrant grant) {
+	public boolean complete(LeaseGrant grant, Instant completed) {
+		throw new UnsupportedOperationException("Not there yet");
+	}
+
+	@Override
+	public LeaseRecord inspect(JobId job, Duration timeout) {
+		throw new UnsupportedOperationException("Not there yet");
+	}
+
+	@Override
+	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
 		Claim claim = this.claims.of(grant);
 		LeaseSession session = (claim != null) ? claim.session() : null;
 		if (claim == null || session == null) {

@@ -1,17 +1,22 @@
 package io.github.singletonjob.redis;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 
 import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.lease.UnusableStoreException;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -153,7 +158,17 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 	}
 
 	@Override
-	public boolean release(LeaseGrant grant) {
+	public boolean complete(LeaseGrant grant, Instant completed) {
+		throw new UnsupportedOperationException("Not there yet");
+	}
+
+	@Override
+	public LeaseRecord inspect(JobId job, Duration timeout) {
+		throw new UnsupportedOperationException("Not there yet");
+	}
+
+	@Override
+	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
 		if (!(grant instanceof RedisGrant own)) {
 			return false;
 		}

@@ -1,15 +1,20 @@
 package io.github.singletonjob.runtime;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 import io.github.singletonjob.IdempotencyKey;
 import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.OnLost;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.StaleTokenException;
+import io.github.singletonjob.lease.GrantedFireTime;
+import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeasedRun;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +40,13 @@ final class ActiveRun implements LeasedRun {
 
 	private final AtomicReference<@Nullable RunEnd> end = new AtomicReference<>();
 
+	private final CompletableFuture<RunEnd> ended = new CompletableFuture<>();
+
+	private volatile @Nullable GrantedFireTime fireTime;
+
 	private volatile boolean bodyEnded;
+
+	private volatile boolean heldOn;
 
 	private volatile @Nullable LossReport lossReport;
 
@@ -46,6 +57,7 @@ final class ActiveRun implements LeasedRun {
 		this.holder = holder;
 		this.deadline = deadline;
 		this.enclosing = enclosing;
+		this.fireTime = grant.fireTime();
 	}
 
 	@Override
@@ -61,6 +73,17 @@ final class ActiveRun implements LeasedRun {
 	@Override
 	public String holder() {
 		return this.holder;
+	}
+
+	@Override
+	public Optional<Instant> fireTime() {
+		return Optional.ofNullable(this.fireTime).map(GrantedFireTime::instant);
+	}
+
+	@Override
+	public boolean isTakeover() {
+		GrantedFireTime granted = this.fireTime;
+		return granted != null && granted.takeover();
 	}
 
 	@Override
@@ -94,14 +117,11 @@ final class ActiveRun implements LeasedRun {
 
 	@Override
 	public IdempotencyKey idempotencyKey(Object... work) {
-		Object[] parts = new Object[work.length + 2];
-		parts[0] = this.grant.job().namespace();
-		parts[1] = this.grant.job().name();
-		System.arraycopy(work, 0, parts, 2, work.length);
 		if (work.length == 0) {
 			throw new IllegalArgumentException("An idempotency key needs at least one part that identifies the work");
 		}
-		return IdempotencyKey.of(parts);
+		JobId job = this.grant.job();
+		return IdempotencyKey.of(Stream.concat(Stream.of(job.namespace(), job.name()), Stream.of(work)).toArray());
 	}
 
 	@Override
@@ -129,6 +149,20 @@ final class ActiveRun implements LeasedRun {
 		end(new RunEnd(RunOutcome.LOST, "a write was refused: " + refusal.getMessage()));
 	}
 
+	@Nullable GrantedFireTime grantedFireTime() {
+		return this.fireTime;
+	}
+
+	/** The guarded database knows better than the store what is to be run. */
+	void standFor(@Nullable GrantedFireTime fireTime) {
+		this.fireTime = fireTime;
+	}
+
+	/** The time since the lease was granted. */
+	Duration age() {
+		return this.deadline.sinceGrant();
+	}
+
 	RunSettings settings() {
 		return this.settings;
 	}
@@ -150,6 +184,7 @@ final class ActiveRun implements LeasedRun {
 		if (this.settings.onLost() == OnLost.INTERRUPT) {
 			this.gate.interrupt();
 		}
+		this.ended.complete(reason);
 		LossReport report = this.lossReport;
 		if (reason.outcome() == RunOutcome.LOST && report != null) {
 			report.lost(this, reason.reason());
@@ -157,10 +192,20 @@ final class ActiveRun implements LeasedRun {
 		return true;
 	}
 
+	/** Completed when the run ends, on the thread that ends it. */
+	CompletableFuture<RunEnd> ended() {
+		return this.ended;
+	}
+
+	/** Whether the lease is to be renewed, although the body has ended. */
+	void holdOn(boolean on) {
+		this.heldOn = on;
+	}
+
 	/** Whether the lease is to be renewed: also for a cancelled body that still runs. */
 	boolean isKept() {
 		RunEnd ended = this.end.get();
-		return !this.bodyEnded && (ended == null || ended.outcome() != RunOutcome.LOST);
+		return (!this.bodyEnded || this.heldOn) && (ended == null || ended.outcome() != RunOutcome.LOST);
 	}
 
 	/** Whether the thread of the body was interrupted, and still executes the body. */
@@ -170,6 +215,11 @@ final class ActiveRun implements LeasedRun {
 
 	boolean hasBodyEnded() {
 		return this.bodyEnded;
+	}
+
+	/** Lets no interrupt through to the calling thread any more; the body goes on. */
+	boolean leaveThread() {
+		return this.gate.close();
 	}
 
 	void beginBody() {
@@ -190,7 +240,11 @@ final class ActiveRun implements LeasedRun {
 			end(new RunEnd(RunOutcome.LOST, "its lease ended unrenewed before the body did"));
 		}
 		boolean interrupted = this.gate.close();
-		boolean byItself = this.end.compareAndSet(null, new RunEnd(natural, "it has ended (" + natural + ")"));
+		RunEnd byBody = new RunEnd(natural, "it has ended (" + natural + ")");
+		boolean byItself = this.end.compareAndSet(null, byBody);
+		if (byItself) {
+			this.ended.complete(byBody);
+		}
 		this.bodyEnded = true;
 		RunEnd ended = Objects.requireNonNull(this.end.get());
 		return new BodyEnd(ended, byItself, interrupted);

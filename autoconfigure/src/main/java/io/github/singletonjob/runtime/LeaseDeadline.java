@@ -20,12 +20,20 @@ final class LeaseDeadline {
 
 	private final LeaseTiming timing;
 
+	private final Moment granted;
+
 	private volatile Moment confirmed;
 
 	LeaseDeadline(JobClock clock, LeaseTiming timing, Moment sent) {
 		this.clock = clock;
 		this.timing = timing;
+		this.granted = sent;
 		this.confirmed = sent;
+	}
+
+	/** The time since the first request was sent. */
+	Duration sinceGrant() {
+		return Duration.ofNanos(this.clock.nanoTime() - this.granted.nanos());
 	}
 
 	/** Moves the deadline, only ever forward, to count from the sending of a request. */

@@ -1,9 +1,11 @@
 package io.github.singletonjob.runtime;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BooleanSupplier;
 
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.lease.LeaseStore;
@@ -51,6 +53,10 @@ public final class LeaseKeeper {
 		this.listener = listener;
 	}
 
+	RunListener listener() {
+		return this.listener;
+	}
+
 	Scheduling scheduling() {
 		return this.scheduling;
 	}
@@ -62,32 +68,48 @@ public final class LeaseKeeper {
 	}
 
 	/**
-	 * Stops renewing and gives the lease back.
-	 * @return false if it was not ours any more
+	 * Stops renewing, gives the lease back and records what was completed. A failure
+	 * never replaces the body's own exception.
+	 * @param completed the fire time that was completed, or null
+	 * @return false if the lease was not ours any more
 	 */
-	private boolean release(ActiveRun run) {
+	boolean giveBack(ActiveRun run, @Nullable Instant completed, @Nullable Throwable thrown) {
 		lane(run).remove(run);
-		try {
-			return this.store.release(run.grant());
-		}
-		catch (RuntimeException | Error ex) {
-			releaseAgainLater(run);
-			throw ex;
-		}
+		return attempt(run, thrown, () -> {
+			try {
+				return this.store.release(run.grant(), completed);
+			}
+			catch (RuntimeException | Error ex) {
+				releaseAgainLater(run, completed);
+				throw ex;
+			}
+		});
 	}
 
 	/**
-	 * As {@link #release(ActiveRun)}, for the end of a run: a failure never replaces the
-	 * body's own exception.
+	 * Records what was completed, and holds on to the lease for some time although the
+	 * body has ended.
+	 * @param completed the fire time that was completed, or null
 	 * @return false if the lease was not ours any more
 	 */
-	boolean giveBack(ActiveRun run, @Nullable Throwable thrown) {
+	boolean holdOn(ActiveRun run, @Nullable Instant completed, Duration time) {
+		run.holdOn(true);
+		// A tick between the end of the body and here may have dropped it
+		lane(run).add(run);
+		this.scheduling.timer().after(time, () -> work(() -> {
+			run.holdOn(false);
+			giveBack(run, completed, null);
+		}));
+		return completed == null || attempt(run, null, () -> this.store.complete(run.grant(), completed));
+	}
+
+	private boolean attempt(ActiveRun run, @Nullable Throwable thrown, BooleanSupplier call) {
 		try {
-			return release(run);
+			return call.getAsBoolean();
 		}
 		catch (RuntimeException | Error ex) {
-			logger.warn(run.job() + ": the lease with token " + run.token()
-					+ " could not be given back, trying again until it expires by itself: " + ex.getMessage());
+			logger.warn(run.job() + ": the store could not be told of the end of the run with token " + run.token()
+					+ ", trying again until its lease expires by itself: " + ex.getMessage());
 			if (thrown != null) {
 				thrown.addSuppressed(ex);
 			}
@@ -142,7 +164,7 @@ public final class LeaseKeeper {
 				+ run.deadline().age().toMillis() + " ms ago: " + reason + ". Its body was told");
 		this.scheduling.timer().after(run.settings().timing().stopEarly(), () -> {
 			if (!run.hasBodyEnded()) {
-				work(() -> this.store.release(run.grant()));
+				work(() -> this.store.release(run.grant(), null));
 			}
 		});
 		work(() -> this.listener.lost(run, reason));
@@ -155,19 +177,20 @@ public final class LeaseKeeper {
 		logger.warn(run.job() + ": the body of the run with token " + run.token()
 				+ " does not end although it was cancelled; its lease is given up");
 		lane(run).remove(run);
-		work(() -> this.store.release(run.grant()));
+		Instant completed = run.fireTime().orElse(null);
+		work(() -> this.store.release(run.grant(), completed));
 	}
 
-	private void releaseAgainLater(ActiveRun run) {
+	private void releaseAgainLater(ActiveRun run, @Nullable Instant completed) {
 		Duration pause = run.settings().timing().callTimeout();
 		this.scheduling.timer().after(pause, () -> {
 			if (run.deadline().age().compareTo(run.ttl()) < 0) {
 				work(() -> {
 					try {
-						this.store.release(run.grant());
+						this.store.release(run.grant(), completed);
 					}
 					catch (RuntimeException ex) {
-						releaseAgainLater(run);
+						releaseAgainLater(run, completed);
 					}
 				});
 			}

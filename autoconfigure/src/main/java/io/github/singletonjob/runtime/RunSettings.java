@@ -2,6 +2,7 @@ package io.github.singletonjob.runtime;
 
 import java.time.Duration;
 
+import io.github.singletonjob.Handover;
 import io.github.singletonjob.OnLost;
 import org.jspecify.annotations.Nullable;
 
@@ -9,22 +10,56 @@ import org.jspecify.annotations.Nullable;
  * What is configured for the runs of one job.
  *
  * @param timing the times of the lease
- * @param maxRun how long a run may last before it is cancelled; null for no limit
+ * @param length how long a run holds the job
  * @param onLost how the body is told that its lease is over
+ * @param handover whether the body waits for a holder before it that may still be at work
  * @param allowsAutocommit whether statements outside of a transaction are executed
  * unfenced
  */
-public record RunSettings(LeaseTiming timing, @Nullable Duration maxRun, OnLost onLost, boolean allowsAutocommit) {
+public record RunSettings(LeaseTiming timing, Length length, OnLost onLost, Handover handover,
+		boolean allowsAutocommit) {
 
 	/**
-	 * Checks the limit.
-	 * @throws IllegalArgumentException if it is not positive
+	 * Settings of a job that changes hands at once and is held no longer than its body
+	 * lasts.
+	 * @param timing the times of the lease
+	 * @param maxRun how long a run may last before it is cancelled; null for no limit
+	 * @param onLost how the body is told that its lease is over
+	 * @param allowsAutocommit whether statements outside of a transaction are executed
+	 * unfenced
 	 */
-	public RunSettings {
-		if (maxRun != null && (maxRun.isZero() || maxRun.isNegative())) {
-			throw new IllegalArgumentException(
-					"max-run " + maxRun + " must be positive; leave it out for a run without a limit");
+	public RunSettings(LeaseTiming timing, @Nullable Duration maxRun, OnLost onLost, boolean allowsAutocommit) {
+		this(timing, new Length(null, maxRun), onLost, Handover.FAST, allowsAutocommit);
+	}
+
+	/**
+	 * How long a run holds the job.
+	 *
+	 * @param minHold at least, from the grant on; null for no longer than the body lasts
+	 * @param maxRun how long the body may last before it is cancelled; null for no limit
+	 */
+	public record Length(@Nullable Duration minHold, @Nullable Duration maxRun) {
+
+		/**
+		 * Checks the times.
+		 * @throws IllegalArgumentException if one is not positive, or the least is more
+		 * than the most
+		 */
+		public Length {
+			requirePositive("max-run", maxRun, "leave it out for a run without a limit");
+			requirePositive("min-hold", minHold, "leave it out for a lease that ends with its body");
+			if (minHold != null && maxRun != null && minHold.compareTo(maxRun) > 0) {
+				throw new IllegalArgumentException("min-hold " + minHold + " is longer than max-run " + maxRun
+						+ ": a run would be cancelled before its lease may end");
+			}
 		}
+
+		private static void requirePositive(String name, @Nullable Duration value, String otherwise) {
+			if (value != null && (value.isZero() || value.isNegative())) {
+				throw new IllegalArgumentException(name + " " + value + " must be positive; " + otherwise);
+			}
+		}
+
 	}
 
 }

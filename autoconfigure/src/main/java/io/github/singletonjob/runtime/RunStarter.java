@@ -1,11 +1,11 @@
 package io.github.singletonjob.runtime;
 
+import java.time.Instant;
 import java.util.UUID;
 
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.Fence;
-import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What lies before the body: the grant, its keeping, and the fence. A stale holder does
  * not get past the fence; a legitimate one whose store went back in time gets a token
- * above all that the database has seen.
+ * above all that the database has seen, and one whose store forgot what was completed
+ * does not repeat it.
  */
 final class RunStarter {
 
@@ -41,84 +42,143 @@ final class RunStarter {
 
 	/**
 	 * Takes the lease and raises the fence.
-	 * @return the run, kept from here on, or null if the job is held elsewhere
+	 * @return the run, kept from here on, or why there is none
 	 * @throws LeaseStoreException if the store or the guarded database could not answer;
 	 * a lease that was granted has been given back
+	 * @throws IllegalStateException if the clock of this machine is wrong
 	 */
-	@Nullable ActiveRun start(JobId job, RunSettings settings, @Nullable LeasedRun enclosing) {
-		LeaseTiming timing = settings.timing();
-		LeaseRequest request = new LeaseRequest(job, newOwner(), this.holder, timing.ttl(), timing.callTimeout(), 0);
-		ActiveRun run = acquire(request, settings, enclosing);
-		if (run == null || this.fence == null) {
-			return run;
+	Start start(RunRequest request, @Nullable LeasedRun enclosing) {
+		LeaseTiming timing = request.settings().timing();
+		LeaseRequest first = new LeaseRequest(request.job(), newOwner(), this.holder, timing.ttl(),
+				timing.callTimeout(), 0, request.firing());
+		Start start = startAbove(first, request.settings(), enclosing);
+		if (start instanceof Stale stale) {
+			logger.warn(stale.describe() + "; asking again above it");
+			start = startAbove(first.above(newOwner(), stale.seen()), request.settings(), enclosing);
 		}
-		Fence.FenceAnswer answer = raise(this.fence, run);
-		if (answer instanceof Fence.Refused refused) {
-			logger.warn(job.name() + ": granted token " + run.token() + " is not above " + refused.seen()
-					+ ", which the guarded database has seen; asking again above it");
-			giveBack(run);
-			run = acquire(request.above(newOwner(), refused.seen()), settings, enclosing);
-			answer = (run != null) ? raise(this.fence, run) : answer;
-		}
-		if (run != null && answer instanceof Fence.Refused refused) {
-			giveBack(run);
-			throw new LeaseStoreException(job.name() + ": the guarded database has seen token " + refused.seen()
-					+ ", above the granted " + run.token() + ", so this grant is stale. The next firing asks again",
+		if (start instanceof Stale stale) {
+			throw new LeaseStoreException(stale.describe() + ", so this grant is stale. The next firing asks again",
 					null);
 		}
-		return run;
+		return start;
 	}
 
-	private @Nullable ActiveRun acquire(LeaseRequest request, RunSettings settings, @Nullable LeasedRun enclosing) {
-		JobClock clock = this.keeper.scheduling().clock();
-		Moment sent = clock.now();
+	private Start startAbove(LeaseRequest request, RunSettings settings, @Nullable LeasedRun enclosing) {
+		Start start = acquire(request, settings, enclosing);
+		return (start instanceof Begun begun && this.fence != null) ? raise(this.fence, begun.run()) : start;
+	}
+
+	private Start acquire(LeaseRequest request, RunSettings settings, @Nullable LeasedRun enclosing) {
+		Moment sent = this.keeper.scheduling().clock().now();
 		Acquisition acquisition = this.store.tryAcquire(request);
 		if (acquisition instanceof Acquisition.Acquired acquired) {
-			LeaseDeadline deadline = new LeaseDeadline(clock, settings.timing(), sent);
-			ActiveRun run = new ActiveRun(acquired.grant(), settings, this.holder, deadline, enclosing);
-			if (deadline.isPassed()) {
-				giveBack(run);
-				throw new LeaseStoreException(run.job() + ": the store took " + deadline.age().toMillis()
-						+ " ms to grant the lease, longer than it can be relied on; it was given back", null);
-			}
-			keep(run);
-			return run;
+			LeaseDeadline deadline = new LeaseDeadline(this.keeper.scheduling().clock(), settings.timing(), sent);
+			return keep(new ActiveRun(acquired.grant(), settings, this.holder, deadline, enclosing));
 		}
-		if (logger.isDebugEnabled()) {
-			String holder = ((Acquisition.Held) acquisition).holder();
-			logger.debug(request.job().name() + ": skipped, held "
-					+ ((holder != null) ? "by " + holder : "by somebody whom the store cannot name"));
+		String job = request.job().name();
+		if (acquisition instanceof Acquisition.Held held) {
+			logger.debug(job + ": skipped, held by "
+					+ ((held.holder() != null) ? held.holder() : "somebody whom the store cannot name"));
+			return new Skipped(RunOutcome.SKIPPED_HELD);
 		}
-		return null;
+		if (acquisition instanceof Acquisition.Early early) {
+			throw clockAhead(job, early.storeTime());
+		}
+		logger.debug(job + ": skipped, " + acquisition);
+		return new Skipped(RunOutcome.SKIPPED_ALREADY_RAN);
 	}
 
-	private Fence.FenceAnswer raise(Fence fence, ActiveRun run) {
-		try {
-			return fence.raise(run.grant(), this.holder, run.ttl().multipliedBy(2));
+	private Start keep(ActiveRun run) {
+		if (run.deadline().isPassed()) {
+			giveBack(run, null);
+			throw new LeaseStoreException(run.job() + ": the store took " + run.deadline().age().toMillis()
+					+ " ms to grant the lease, longer than it can be relied on; it was given back", null);
 		}
-		catch (RuntimeException | Error ex) {
-			giveBack(run);
-			throw ex;
-		}
-	}
-
-	private void keep(ActiveRun run) {
 		try {
 			this.keeper.keep(run);
+			return new Begun(run);
 		}
 		catch (RuntimeException | Error ex) {
-			giveBack(run);
+			giveBack(run, null);
 			throw ex;
 		}
 	}
 
-	private void giveBack(ActiveRun run) {
+	private Start raise(Fence fence, ActiveRun run) {
+		Fence.FenceAnswer answer;
+		try {
+			answer = fence.raise(run.grant(), this.holder, run.ttl().multipliedBy(2));
+		}
+		catch (RuntimeException | Error ex) {
+			giveBack(run, null);
+			throw ex;
+		}
+		if (answer instanceof Fence.Raised raised) {
+			run.standFor(raised.fireTime());
+			return new Begun(run);
+		}
+		if (answer instanceof Fence.AlreadyRan already) {
+			logger.debug(run.job() + ": skipped, the guarded database knows that " + already.completed() + " has run");
+			giveBack(run, already.completed());
+			return new Skipped(RunOutcome.SKIPPED_ALREADY_RAN);
+		}
+		giveBack(run, null);
+		if (answer instanceof Fence.Early early) {
+			throw clockAhead(run.job(), early.databaseTime());
+		}
+		return new Stale(run.job(), run.token(), ((Fence.Refused) answer).seen());
+	}
+
+	private static IllegalStateException clockAhead(String job, Instant elsewhere) {
+		return new IllegalStateException(job + ": not run, because its fire time lies more than five minutes ahead of"
+				+ " the server's clock, which says " + elsewhere
+				+ ": correct the clock of this machine or of the server");
+	}
+
+	private void giveBack(ActiveRun run, @Nullable Instant completed) {
 		run.endBody(RunOutcome.CANCELLED);
-		this.keeper.giveBack(run, null);
+		this.keeper.giveBack(run, completed, null);
 	}
 
 	private static String newOwner() {
 		return UUID.randomUUID().toString();
+	}
+
+	/** How an attempt to begin a run went. */
+	sealed interface Start {
+
+	}
+
+	/**
+	 * The run has its lease, and the fence stands at its token.
+	 *
+	 * @param run the run
+	 */
+	record Begun(ActiveRun run) implements Start {
+	}
+
+	/**
+	 * There is nothing to run.
+	 *
+	 * @param outcome why
+	 */
+	record Skipped(RunOutcome outcome) implements Start {
+	}
+
+	/**
+	 * The grant was given back, because the database has seen a token above it.
+	 *
+	 * @param job the job's name
+	 * @param granted the token of the grant
+	 * @param seen the token that the database has seen
+	 */
+	private record Stale(String job, long granted, long seen) implements Start {
+
+		String describe() {
+			return this.job + ": granted token " + this.granted + " is not above " + this.seen
+					+ ", which the guarded database has seen";
+		}
+
 	}
 
 }

@@ -2,13 +2,13 @@ package io.github.singletonjob.runtime;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobBody;
-import io.github.singletonjob.LeaseLostException;
-import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
-import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseStore;
@@ -30,7 +30,6 @@ import org.jspecify.annotations.Nullable;
  * <li>check again that the lease is held, bind the run, execute the body;</li>
  * <li>close the run for interrupts and commits, and only then give the lease back.</li>
  * </ol>
- * Nothing that happens after the body replaces its result or its exception.
  */
 public final class SingletonJobRunner {
 
@@ -38,7 +37,11 @@ public final class SingletonJobRunner {
 
 	private final RunStarter starter;
 
+	private final RunCloser closer;
+
 	private final LeaseKeeper keeper;
+
+	private final RunListener listener;
 
 	private final ActiveRuns activeRuns = new ActiveRuns();
 
@@ -51,40 +54,148 @@ public final class SingletonJobRunner {
 	 */
 	public SingletonJobRunner(LeaseStore store, @Nullable Fence fence, LeaseKeeper keeper, String holder) {
 		this.starter = new RunStarter(store, fence, keeper, holder);
+		this.closer = new RunCloser(fence, keeper);
 		this.keeper = keeper;
+		this.listener = new CarefulRunListener(keeper.listener());
 	}
 
 	/**
 	 * Tries to take the job's lease and, if it was granted, executes the body on the
 	 * calling thread.
-	 * @param job the job
-	 * @param settings its settings
+	 * @param request what is to be run
 	 * @param body the work
-	 * @return how it ended
+	 * @return how it ended; an {@link Error} of the body is thrown after the lease was
+	 * given back
 	 * @throws LeaseStoreException if the store or the guarded database could not answer,
 	 * so that the body was not run
 	 * @throws IllegalStateException if the calling thread is inside a run of the same
-	 * job, or the application is stopping
+	 * job, the application is stopping, or the clock of this machine is wrong
 	 */
-	public RunResult run(JobId job, RunSettings settings, JobBody body) {
-		LeasedRun enclosing = enclosing(job);
-		this.activeRuns.begin(job.name());
+	public RunResult run(RunRequest request, JobBody body) {
+		LeasedRun enclosing = enclosing(request.job());
+		this.activeRuns.begin(request.job().name());
 		try {
-			ActiveRun run = this.starter.start(job, settings, enclosing);
-			if (run == null) {
-				return new RunResult(RunOutcome.SKIPPED_HELD, 0, null);
+			RunStarter.Start start = this.starter.start(request, enclosing);
+			if (!(start instanceof RunStarter.Begun begun)) {
+				return skipped(request, start);
 			}
-			this.activeRuns.add(run);
-			try {
-				return execute(run, body);
+			BodyCall call = begin(begun.run());
+			Throwable failure = call.execute(body);
+			RunResult result = end(call, failure);
+			if (failure instanceof Error error) {
+				throw error;
 			}
-			finally {
-				this.activeRuns.remove(run);
-			}
+			return result;
 		}
 		finally {
 			this.activeRuns.end();
 		}
+	}
+
+	/**
+	 * As {@link #run(RunRequest, JobBody)}, for a run without a fire time.
+	 * @param job the job
+	 * @param settings its settings
+	 * @param body the work
+	 * @return how it ended
+	 */
+	public RunResult run(JobId job, RunSettings settings, JobBody body) {
+		return run(new RunRequest(job, settings, null), body);
+	}
+
+	/**
+	 * As {@link #run(RunRequest, JobBody)}, for work that goes on after the call has
+	 * returned: the lease is held until its stage is completed. A run that is over before
+	 * has its stage cancelled; no thread of a pool is interrupted.
+	 * @param request what is to be run
+	 * @param body begins the work, on the calling thread
+	 * @return completed with how it ended, after the lease was given back
+	 * @throws LeaseStoreException as above
+	 * @throws IllegalStateException as above
+	 */
+	public CompletionStage<RunResult> start(RunRequest request, StageBody body) {
+		LeasedRun enclosing = enclosing(request.job());
+		this.activeRuns.begin(request.job().name());
+		CompletableFuture<RunResult> result = new CompletableFuture<>();
+		try {
+			RunStarter.Start start = this.starter.start(request, enclosing);
+			if (start instanceof RunStarter.Begun begun) {
+				begin(begun.run(), body, result);
+			}
+			else {
+				result.complete(skipped(request, start));
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			this.activeRuns.end();
+			throw ex;
+		}
+		return result.whenComplete((ended, failure) -> this.activeRuns.end());
+	}
+
+	private void begin(ActiveRun run, StageBody body, CompletableFuture<RunResult> result) {
+		BodyCall call = begin(run);
+		CompletableFuture<Object> work = new CompletableFuture<>();
+		Throwable failure = call.execute((current) -> {
+			CompletionStage<?> stage = body.begin(current);
+			if (stage == null) {
+				work.complete(null);
+				return;
+			}
+			follow(stage, work);
+			follow(run.ended().thenRun(() -> stage.toCompletableFuture().cancel(true)), new CompletableFuture<>());
+		});
+		if (failure != null) {
+			work.completeExceptionally(failure);
+		}
+		if (run.leaveThread()) {
+			boolean unused = Thread.interrupted();
+		}
+		follow(work.handleAsync((value, thrown) -> end(call, unwrap(thrown)), this.keeper.scheduling().workers()),
+				result);
+	}
+
+	/** Completes a future as a stage is completed. */
+	private static <T> void follow(CompletionStage<? extends T> stage, CompletableFuture<T> future) {
+		CompletionStage<?> unused = stage.whenComplete((value, thrown) -> {
+			if (thrown != null) {
+				future.completeExceptionally(thrown);
+			}
+			else {
+				future.complete(value);
+			}
+		});
+	}
+
+	private static @Nullable Throwable unwrap(@Nullable Throwable thrown) {
+		return (thrown instanceof CompletionException && thrown.getCause() != null) ? thrown.getCause() : thrown;
+	}
+
+	private BodyCall begin(ActiveRun run) {
+		this.activeRuns.add(run);
+		this.listener.granted(run);
+		return new BodyCall(run, this.keeper);
+	}
+
+	private RunResult end(BodyCall call, @Nullable Throwable failure) {
+		ActiveRun run = call.run();
+		try {
+			call.unlimit();
+			RunResult result = this.closer.close(run, failure);
+			this.listener.ended(run, result);
+			return result;
+		}
+		finally {
+			this.activeRuns.remove(run);
+		}
+	}
+
+	private RunResult skipped(RunRequest request, RunStarter.Start start) {
+		if (!(start instanceof RunStarter.Skipped skipped)) {
+			throw new IllegalStateException("Neither begun nor skipped: " + start);
+		}
+		this.listener.skipped(request.job(), skipped.outcome());
+		return new RunResult(skipped.outcome(), 0, null, null);
 	}
 
 	/**
@@ -128,85 +239,6 @@ public final class SingletonJobRunner {
 			around = around.get().enclosing();
 		}
 		return enclosing;
-	}
-
-	private RunResult execute(ActiveRun run, JobBody body) {
-		Throwable failure = null;
-		Runnable unlimit = () -> {
-		};
-		try {
-			Duration maxRun = run.settings().maxRun();
-			if (maxRun != null) {
-				unlimit = this.keeper.limit(run, maxRun);
-			}
-			executeBody(run, body);
-		}
-		catch (Throwable ex) {
-			failure = ex;
-		}
-		unlimit.run();
-		return finish(run, failure);
-	}
-
-	private static void executeBody(ActiveRun run, JobBody body) throws Exception {
-		if (logger.isDebugEnabled()) {
-			logger.debug(run.job() + ": begins with token " + run.token());
-		}
-		run.beginBody();
-		try (CurrentJobRun.Scope scope = CurrentJobRun.open(run)) {
-			run.ensureHeld();
-			body.execute(run);
-		}
-	}
-
-	/**
-	 * What a caller of a lost or cancelled run gets, whatever its body made of it: an
-	 * exception that says so, with the body's own as its cause.
-	 */
-	private static Throwable over(ActiveRun run, RunEnd outcome, @Nullable Throwable thrown) {
-		if (thrown instanceof LeaseLostException || thrown instanceof StaleTokenException) {
-			return thrown;
-		}
-		LeaseLostException over = run.over(outcome.reason());
-		if (thrown != null) {
-			over.initCause(thrown);
-		}
-		return over;
-	}
-
-	/** The interrupt that both runs were told by can have been taken by the inner one. */
-	private static boolean isAroundInterrupted(ActiveRun run) {
-		Optional<LeasedRun> around = run.enclosing();
-		while (around.isPresent()) {
-			if (around.get() instanceof ActiveRun active && active.isInterrupted()) {
-				return true;
-			}
-			around = around.get().enclosing();
-		}
-		return false;
-	}
-
-	private RunResult finish(ActiveRun run, @Nullable Throwable thrown) {
-		BodyEnd end = run.endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
-		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
-				&& !end.interruptedByUs();
-		RunEnd outcome = end.run();
-		if (!this.keeper.giveBack(run, thrown) && end.byItself()) {
-			outcome = new RunEnd(RunOutcome.LOST, "its lease was not its own any more when it was given back");
-			this.keeper.lostAtTheEnd(run, outcome.reason());
-		}
-		if (logger.isDebugEnabled()) {
-			logger.debug(run.job() + ": run with token " + run.token() + " ends: " + outcome.outcome());
-		}
-		if (foreignInterrupt || isAroundInterrupted(run)) {
-			Thread.currentThread().interrupt();
-		}
-		if (thrown instanceof Error error) {
-			throw error;
-		}
-		boolean byItself = end.byItself() && outcome.outcome() != RunOutcome.LOST;
-		Throwable failure = byItself ? thrown : over(run, outcome, thrown);
-		return new RunResult(outcome.outcome(), run.token(), failure);
 	}
 
 }

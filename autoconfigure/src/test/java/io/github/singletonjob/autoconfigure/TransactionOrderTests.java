@@ -1,16 +1,21 @@
 package io.github.singletonjob.autoconfigure;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
 import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.memory.InMemoryLeaseStore;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -233,9 +238,19 @@ class TransactionOrderTests {
 		}
 
 		@Override
-		public boolean release(LeaseGrant grant) {
+		public boolean complete(LeaseGrant grant, Instant completed) {
+			return this.store.complete(grant, completed);
+		}
+
+		@Override
+		public LeaseRecord inspect(JobId job, Duration timeout) {
+			return this.store.inspect(job, timeout);
+		}
+
+		@Override
+		public boolean release(LeaseGrant grant, @Nullable Instant completed) {
 			this.lines.add("release");
-			return this.store.release(grant);
+			return this.store.release(grant, completed);
 		}
 
 	}

@@ -1,6 +1,7 @@
 package io.github.singletonjob.runtime;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -9,10 +10,12 @@ import java.util.Map;
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store on virtual time whose faults the test chooses.
@@ -78,7 +81,17 @@ class ModelStore implements LeaseStore {
 	}
 
 	@Override
-	public boolean release(LeaseGrant grant) {
+	public boolean complete(LeaseGrant grant, Instant completed) {
+		return true;
+	}
+
+	@Override
+	public LeaseRecord inspect(JobId job, Duration timeout) {
+		return new LeaseRecord(false, null, 0, null, Map.of());
+	}
+
+	@Override
+	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
 		this.calls.add("release");
 		if (this.failingReleases > 0) {
 			this.failingReleases--;

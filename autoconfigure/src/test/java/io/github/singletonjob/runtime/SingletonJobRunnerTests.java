@@ -432,7 +432,7 @@ class SingletonJobRunnerTests {
 	void theFenceIsRaisedAfterTheGrantAndBeforeTheBody() {
 		this.fence = (grant, holder, timeout) -> {
 			this.store.calls.add("raise " + grant.token());
-			return new Fence.Raised();
+			return new Fence.Raised(null);
 		};
 		run((run) -> this.store.calls.add("body"));
 		assertThat(this.store.calls).containsExactly("acquire", "raise 1", "body", "release");
@@ -442,7 +442,7 @@ class SingletonJobRunnerTests {
 	void aLeaseIsKeptWhileTheFenceIsRaised() {
 		this.fence = (grant, holder, timeout) -> {
 			this.time.advance(seconds(15));
-			return new Fence.Raised();
+			return new Fence.Raised(null);
 		};
 		RunResult result = run((run) -> assertThat(run.isHeld()).isTrue());
 		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
@@ -450,7 +450,7 @@ class SingletonJobRunnerTests {
 
 	@Test
 	void aGrantBelowTheFenceIsGivenBackAndAskedForAgainAboveIt() {
-		this.fence = (grant, holder, timeout) -> (grant.token() > 41) ? new Fence.Raised() : new Fence.Refused(41);
+		this.fence = (grant, holder, timeout) -> (grant.token() > 41) ? new Fence.Raised(null) : new Fence.Refused(41);
 		RunResult result = run((run) -> assertThat(run.token()).isEqualTo(42));
 		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
 		assertThat(this.store.calls).containsExactly("acquire", "release", "acquire", "release");
@@ -480,7 +480,7 @@ class SingletonJobRunnerTests {
 	void aLeaseThatWasLostWhileTheFenceWasRaisedNeverReachesTheBody() {
 		this.fence = (grant, holder, timeout) -> {
 			this.time.freeze(seconds(30));
-			return new Fence.Raised();
+			return new Fence.Raised(null);
 		};
 		RunResult result = run((run) -> this.store.calls.add("body"));
 		assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);

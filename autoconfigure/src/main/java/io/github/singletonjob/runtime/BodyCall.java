@@ -1,0 +1,127 @@
+package io.github.singletonjob.runtime;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+import io.github.singletonjob.CurrentJobRun;
+import io.github.singletonjob.Handover;
+import io.github.singletonjob.JobBody;
+import io.github.singletonjob.LeaseLostException;
+import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.StaleTokenException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of a body, with the run bound to its thread.
+ */
+final class BodyCall {
+
+	private static final Log logger = LogFactory.getLog(BodyCall.class);
+
+	private static final int DEEPEST_CAUSE = 50;
+
+	private final ActiveRun run;
+
+	private final LeaseKeeper keeper;
+
+	private Runnable unlimit = () -> {
+	};
+
+	BodyCall(ActiveRun run, LeaseKeeper keeper) {
+		this.run = run;
+		this.keeper = keeper;
+	}
+
+	ActiveRun run() {
+		return this.run;
+	}
+
+	/**
+	 * Executes the body on the calling thread.
+	 * @return what was thrown, or null
+	 */
+	@Nullable Throwable execute(JobBody body) {
+		try {
+			Duration maxRun = this.run.settings().length().maxRun();
+			if (maxRun != null) {
+				this.unlimit = this.keeper.limit(this.run, maxRun);
+			}
+			executeBound(body);
+			return null;
+		}
+		catch (Throwable ex) {
+			if (isOwnLoss(ex)) {
+				// Also if only the clocks disagreed: the body was cut short
+				this.run.end(new RunEnd(RunOutcome.LOST, "its body was stopped by " + ex));
+			}
+			return ex;
+		}
+	}
+
+	private boolean isOwnLoss(Throwable thrown) {
+		Throwable cause = thrown;
+		for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
+			if ((cause instanceof LeaseLostException lost && isOwn(lost.getJob(), lost.getToken()))
+					|| (cause instanceof StaleTokenException stale && isOwn(stale.getJob(), stale.getToken()))) {
+				return true;
+			}
+			cause = cause.getCause();
+		}
+		return false;
+	}
+
+	private boolean isOwn(String job, long token) {
+		return this.run.job().equals(job) && this.run.token() == token;
+	}
+
+	/** Takes the limit of the run back. */
+	void unlimit() {
+		this.unlimit.run();
+	}
+
+	private void executeBound(JobBody body) throws Exception {
+		if (logger.isDebugEnabled()) {
+			logger.debug(this.run.job() + ": begins with token " + this.run.token()
+					+ this.run.fireTime().map((time) -> ", fire time " + time).orElse(""));
+		}
+		if (this.run.isTakeover()) {
+			logger.info(this.run.job() + ": takes over the fire time " + this.run.fireTime().orElseThrow()
+					+ ", which another run has left open, with token " + this.run.token());
+		}
+		this.run.beginBody();
+		try (CurrentJobRun.Scope scope = CurrentJobRun.open(this.run)) {
+			waitForEarlierHolder();
+			this.run.ensureHeld();
+			body.execute(this.run);
+		}
+	}
+
+	private void waitForEarlierHolder() throws InterruptedException {
+		if (this.run.settings().handover() != Handover.STRICT || !this.run.grant().followsUnreleased()) {
+			return;
+		}
+		Duration wait = this.run.settings().timing().reliable();
+		logger.info(this.run.job() + ": waits " + wait.toMillis()
+				+ " ms, because the holder before has not given its lease back (handover: strict)");
+		CompletableFuture<Object> over = new CompletableFuture<>();
+		Runnable cancel = this.keeper.scheduling().timer().after(wait, () -> over.complete(wait));
+		CompletableFuture<Void> unused = this.run.ended().thenAccept(over::complete);
+		try {
+			over.get();
+		}
+		catch (InterruptedException ex) {
+			this.run.end(new RunEnd(RunOutcome.CANCELLED, "it was interrupted before its body began"));
+			throw ex;
+		}
+		catch (ExecutionException ex) {
+			throw new IllegalStateException("Nothing completes this exceptionally", ex);
+		}
+		finally {
+			cancel.run();
+		}
+	}
+
+}

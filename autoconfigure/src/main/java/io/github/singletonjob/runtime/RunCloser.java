@@ -1,0 +1,123 @@
+package io.github.singletonjob.runtime;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+import io.github.singletonjob.LeaseLostException;
+import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.RunResult;
+import io.github.singletonjob.StaleTokenException;
+import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.GrantedFireTime;
+import io.github.singletonjob.lease.LeasedRun;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What lies after the body: the run is closed for interrupts and commits, what it
+ * completed is recorded, in the guarded database first, and only then the lease is given
+ * back. A run that was lost, refused or cancelled before its body ended is never recorded
+ * as completed. Nothing that happens here replaces the body's result or its exception.
+ */
+final class RunCloser {
+
+	private static final Log logger = LogFactory.getLog(RunCloser.class);
+
+	private final @Nullable Fence fence;
+
+	private final LeaseKeeper keeper;
+
+	RunCloser(@Nullable Fence fence, LeaseKeeper keeper) {
+		this.fence = fence;
+		this.keeper = keeper;
+	}
+
+	RunResult close(ActiveRun run, @Nullable Throwable thrown) {
+		BodyEnd end = run.endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
+		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
+				&& !end.interruptedByUs();
+		RunEnd outcome = end.run();
+		if (!record(run, outcome, thrown) && end.byItself()) {
+			outcome = new RunEnd(RunOutcome.LOST, "its lease was not its own any more when it was given back");
+			this.keeper.lostAtTheEnd(run, outcome.reason());
+		}
+		if (logger.isDebugEnabled()) {
+			logger.debug(run.job() + ": run with token " + run.token() + " ends: " + outcome.outcome());
+		}
+		if (foreignInterrupt || isAroundInterrupted(run)) {
+			Thread.currentThread().interrupt();
+		}
+		boolean byItself = end.byItself() && outcome.outcome() != RunOutcome.LOST;
+		Throwable failure = byItself ? thrown : over(run, outcome, thrown);
+		return new RunResult(outcome.outcome(), run.token(), run.fireTime().orElse(null), failure);
+	}
+
+	/** Answers false if the run turns out not to have been the holder any more. */
+	private boolean record(ActiveRun run, RunEnd end, @Nullable Throwable thrown) {
+		boolean completed = end.outcome() == RunOutcome.COMPLETED || end.outcome() == RunOutcome.FAILED;
+		if (completed && !completeInDatabase(run, thrown)) {
+			this.keeper.giveBack(run, null, thrown);
+			return false;
+		}
+		Instant fireTime = completed ? run.fireTime().orElse(null) : null;
+		Duration left = completed ? leftToHold(run) : Duration.ZERO;
+		return left.isZero() ? this.keeper.giveBack(run, fireTime, thrown) : this.keeper.holdOn(run, fireTime, left);
+	}
+
+	private boolean completeInDatabase(ActiveRun run, @Nullable Throwable thrown) {
+		GrantedFireTime fireTime = run.grantedFireTime();
+		if (this.fence == null || fireTime == null) {
+			return true;
+		}
+		try {
+			return this.fence.complete(run.grant(), fireTime, run.ttl());
+		}
+		catch (RuntimeException | Error ex) {
+			logger.warn(run.job() + ": the guarded database could not be told that " + fireTime.instant()
+					+ " has run; the store remembers it: " + ex.getMessage());
+			if (thrown != null) {
+				thrown.addSuppressed(ex);
+			}
+			return true;
+		}
+	}
+
+	private static Duration leftToHold(ActiveRun run) {
+		Duration minHold = run.settings().length().minHold();
+		if (minHold == null) {
+			return Duration.ZERO;
+		}
+		Duration left = minHold.minus(run.age());
+		return left.isNegative() ? Duration.ZERO : left;
+	}
+
+	/**
+	 * What a caller of a lost or cancelled run gets, whatever its body made of it: an
+	 * exception that says so, with the body's own as its cause.
+	 */
+	private static Throwable over(ActiveRun run, RunEnd outcome, @Nullable Throwable thrown) {
+		if (thrown instanceof LeaseLostException || thrown instanceof StaleTokenException) {
+			return thrown;
+		}
+		LeaseLostException over = run.over(outcome.reason());
+		if (thrown != null) {
+			over.initCause(thrown);
+		}
+		return over;
+	}
+
+	/** The interrupt that both runs were told by can have been taken by the inner one. */
+	private static boolean isAroundInterrupted(ActiveRun run) {
+		Optional<LeasedRun> around = run.enclosing();
+		while (around.isPresent()) {
+			if (around.get() instanceof ActiveRun active && active.isInterrupted()) {
+				return true;
+			}
+			around = around.get().enclosing();
+		}
+		return false;
+	}
+
+}
