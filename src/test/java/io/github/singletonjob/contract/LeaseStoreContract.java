@@ -82,6 +82,26 @@ public abstract class LeaseStoreContract {
 	}
 
 	@Nested
+	class FireTimes extends FireTimesContract {
+
+		@Override
+		Instances instances() {
+			return LeaseStoreContract.this.instances;
+		}
+
+	}
+
+	@Nested
+	class Watching extends WatchingContract {
+
+		@Override
+		Instances instances() {
+			return LeaseStoreContract.this.instances;
+		}
+
+	}
+
+	@Nested
 	class Names extends NamesContract {
 
 		@Override

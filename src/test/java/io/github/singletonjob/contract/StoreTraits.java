@@ -9,7 +9,18 @@ import java.time.Duration;
  * do
  * @param expiresLate how much later than its time to live a lease may end
  * @param callTimeout how long a call may take
+ * @param hasClock whether the store has a clock by which it can refuse a fire time
  */
-public record StoreTraits(Duration ttl, Duration expiresLate, Duration callTimeout) {
+public record StoreTraits(Duration ttl, Duration expiresLate, Duration callTimeout, boolean hasClock) {
+
+	/**
+	 * The traits of a store that has a clock.
+	 * @param ttl the time to live
+	 * @param expiresLate how much later a lease may end
+	 * @param callTimeout how long a call may take
+	 */
+	public StoreTraits(Duration ttl, Duration expiresLate, Duration callTimeout) {
+		this(ttl, expiresLate, callTimeout, true);
+	}
 
 }

@@ -36,7 +36,7 @@ class EtcdLeaseStoreTests extends LeaseStoreContract {
 
 	@Override
 	protected StoreTraits traits() {
-		return new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(2));
+		return new StoreTraits(Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(2), false);
 	}
 
 	@Override
