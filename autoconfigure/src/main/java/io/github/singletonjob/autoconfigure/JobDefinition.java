@@ -11,8 +11,9 @@ import io.github.singletonjob.runtime.RunSettings;
  * @param id the job
  * @param settings its settings
  * @param method the method that carries the annotation
+ * @param start what starts it
  */
-record JobDefinition(JobId id, RunSettings settings, Method method) {
+record JobDefinition(JobId id, RunSettings settings, Method method, JobStart start) {
 
 	String describeMethod() {
 		return this.method.getDeclaringClass().getName() + "." + this.method.getName() + "()";

@@ -7,17 +7,22 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.singletonjob.JobOptions;
 import io.github.singletonjob.SingletonJob;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.StringUtils;
 
 /**
  * Reads the annotation of a method, with placeholders resolved, once for each method.
  */
 class JobDefinitions {
+
+	private static final Log logger = LogFactory.getLog(JobDefinitions.class);
 
 	private final JobSettings settings;
 
@@ -51,7 +56,22 @@ class JobDefinitions {
 		JobOptions options = new JobOptions(duration(annotation.ttl(), "ttl", where),
 				duration(annotation.minHold(), "minHold", where), duration(annotation.maxRun(), "maxRun", where),
 				annotation.onLost(), annotation.handover());
-		return new JobDefinition(this.settings.id(name), this.settings.settings(name, options), method);
+		JobStart start = new JobStart(schedules(method, where), this.settings.takeover(name, annotation.takeover()),
+				annotation.continuous());
+		return new JobDefinition(this.settings.id(name), this.settings.settings(name, options), method, start);
+	}
+
+	private CronSchedules schedules(Method method, String where) {
+		CronSchedules schedules = CronSchedules.of(method, (text) -> resolve(text, where));
+		boolean async = AnnotatedElementUtils.hasAnnotation(method, Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
+		if (!async || schedules.isEmpty()) {
+			return schedules;
+		}
+		logger
+			.warn("The job at " + where + " is @Async: on that thread nobody knows the firing, so that its runs have no"
+					+ " fire time and are not taken over. Remove @Async, or return a CompletionStage");
+		return CronSchedules.NONE;
 	}
 
 	private @Nullable Duration duration(String text, String attribute, String where) {

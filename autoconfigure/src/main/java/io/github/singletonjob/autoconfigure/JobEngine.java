@@ -1,8 +1,10 @@
 package io.github.singletonjob.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 import io.github.singletonjob.JobBody;
 import io.github.singletonjob.RunResult;
@@ -15,6 +17,8 @@ import io.github.singletonjob.runtime.RunRequest;
 import io.github.singletonjob.runtime.Scheduling;
 import io.github.singletonjob.runtime.SingletonJobRunner;
 import io.github.singletonjob.runtime.StageBody;
+import io.github.singletonjob.runtime.StandBy;
+import io.github.singletonjob.runtime.StandByJob;
 
 import io.github.singletonjob.runtime.SystemClock;
 import org.apache.commons.logging.Log;
@@ -41,12 +45,23 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 
 	private final SingletonJobRunner runner;
 
+	private final StandBy standBy;
+
+	private final Supplier<List<StandByJob>> candidates;
+
 	private volatile boolean running;
 
-	JobEngine(LeaseStore store, @Nullable Fence fence, RunListener listener, String holder) {
+	JobEngine(LeaseStore store, @Nullable Fence fence, RunListener listener, String holder,
+			Supplier<List<StandByJob>> candidates) {
 		this.store = store;
+		this.candidates = candidates;
 		Scheduling scheduling = new Scheduling(new SystemClock(), this.threads, this.threads, new SplittableRandom());
 		this.runner = new SingletonJobRunner(store, fence, new LeaseKeeper(store, scheduling, listener), holder);
+		this.standBy = new StandBy(store, fence, scheduling);
+	}
+
+	StandBy standBy() {
+		return this.standBy;
 	}
 
 	RunResult run(RunRequest request, JobBody body) {
@@ -63,6 +78,7 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 	public void start() {
 		this.runner.resume();
 		this.running = true;
+		this.candidates.get().forEach(this.standBy::add);
 	}
 
 	@Override
@@ -78,6 +94,7 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 	@Override
 	public void stop() {
 		this.running = false;
+		this.standBy.close();
 		this.runner.cancelAll();
 	}
 
@@ -92,6 +109,7 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 
 	@Override
 	public void destroy() {
+		this.standBy.close();
 		this.runner.cancelAll();
 		if (awaitIdle(Duration.ZERO)) {
 			close();

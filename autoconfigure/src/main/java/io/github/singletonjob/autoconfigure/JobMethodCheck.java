@@ -4,6 +4,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import io.github.singletonjob.SingletonJob;
 import org.apache.commons.logging.Log;
@@ -56,11 +58,13 @@ final class JobMethodCheck {
 					"Make it protected or public.");
 		}
 		Class<?> type = method.getReturnType();
-		if (type != void.class && type != Optional.class) {
+		if (type != void.class && type != Optional.class && type != CompletionStage.class
+				&& type != CompletableFuture.class) {
 			throw new InvalidJobException(
 					"The job at " + where + " returns " + type.getName()
 							+ ", which cannot say that the run was skipped because the job is held elsewhere.",
-					"Return void, or java.util.Optional, which is empty for a skipped run.");
+					"Return void, java.util.Optional, which is empty for a skipped run, or CompletionStage or"
+							+ " CompletableFuture, which is completed with null for one.");
 		}
 	}
 

@@ -7,6 +7,7 @@ import java.util.Set;
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.JobOptions;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.Takeover;
 import io.github.singletonjob.autoconfigure.SingletonJobProperties.Autocommit;
 import io.github.singletonjob.autoconfigure.SingletonJobProperties.Job;
 import io.github.singletonjob.autoconfigure.SingletonJobProperties.Lease;
@@ -61,6 +62,11 @@ class JobSettings {
 	/** The names that have settings of their own, whether or not there is such a job. */
 	Set<String> names() {
 		return this.properties.jobs().keySet();
+	}
+
+	Takeover takeover(String name, Takeover annotated) {
+		Takeover own = this.properties.jobs().getOrDefault(name, NOTHING).takeover();
+		return (own != null) ? own : annotated;
 	}
 
 	RunSettings settings(String name, JobOptions options) {

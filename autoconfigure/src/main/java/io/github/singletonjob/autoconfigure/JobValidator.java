@@ -38,10 +38,14 @@ class JobValidator implements SmartInitializingSingleton {
 
 	private final JobSettings settings;
 
-	JobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions, JobSettings settings) {
+	private final JobCandidates candidates;
+
+	JobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions, JobSettings settings,
+			JobCandidates candidates) {
 		this.beanFactory = beanFactory;
 		this.definitions = definitions;
 		this.settings = settings;
+		this.candidates = candidates;
 	}
 
 	@Override
@@ -78,6 +82,10 @@ class JobValidator implements SmartInitializingSingleton {
 		Object bean = existingSingleton(beanName);
 		if (bean != null && !(bean instanceof FactoryBean) && !Mocks.isMock(bean)) {
 			requireAdvised(bean, place, job);
+		}
+		ContinuousJobCheck.check(job);
+		if (bean == null || !Mocks.isMock(bean)) {
+			this.candidates.add(beanName, job);
 		}
 	}
 

@@ -1,5 +1,9 @@
 package io.github.singletonjob.autoconfigure;
 
+import java.time.Clock;
+import java.time.ZoneId;
+import java.util.function.Supplier;
+
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.LeaseStore;
@@ -18,6 +22,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.config.ScheduledTaskHolder;
 
 /**
  * Auto-configuration of singleton jobs.
@@ -44,9 +50,9 @@ public final class SingletonJobAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static SingletonJobAdvisor singletonJobAdvisor(BeanFactory beanFactory) {
-		ObjectProvider<JobEngine> engine = beanFactory.getBeanProvider(JobEngine.class);
+		ObjectProvider<JobCalls> calls = beanFactory.getBeanProvider(JobCalls.class);
 		ObjectProvider<JobDefinitions> definitions = beanFactory.getBeanProvider(JobDefinitions.class);
-		return new SingletonJobAdvisor(new SingletonJobInterceptor(engine::getObject, definitions::getObject));
+		return new SingletonJobAdvisor(new SingletonJobInterceptor(calls::getObject, definitions::getObject));
 	}
 
 	@Bean
@@ -60,9 +66,24 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
+	JobCandidates singletonJobCandidates(BeanFactory beanFactory) {
+		return new JobCandidates(beanFactory);
+	}
+
+	@Bean
 	JobValidator singletonJobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions,
-			JobSettings settings) {
-		return new JobValidator(beanFactory, definitions, settings);
+			JobSettings settings, JobCandidates candidates) {
+		return new JobValidator(beanFactory, definitions, settings, candidates);
+	}
+
+	@Bean
+	JobCalls singletonJobCalls(JobEngine engine, ObjectProvider<TaskScheduler> schedulers,
+			ObjectProvider<ScheduledTaskHolder> tasks) {
+		Supplier<Clock> clock = () -> {
+			TaskScheduler scheduler = schedulers.getIfUnique();
+			return (scheduler != null) ? scheduler.getClock() : Clock.system(ZoneId.systemDefault());
+		};
+		return new JobCalls(engine, new Firings(clock, new StartedTasks(tasks)));
 	}
 
 	@Bean
@@ -73,11 +94,12 @@ public final class SingletonJobAutoConfiguration {
 
 	@Bean
 	JobEngine singletonJobEngine(SingletonJobProperties properties, ObjectProvider<LeaseStore> stores,
-			ObjectProvider<Fence> fences, ApplicationEventPublisher events) {
+			ObjectProvider<Fence> fences, ApplicationEventPublisher events, JobCandidates candidates) {
 		LeaseStore store = stores.getIfAvailable(() -> {
 			throw new NoLeaseStoreException(properties.store());
 		});
-		return new JobEngine(store, fences.getIfAvailable(), new RunEvents(events), HolderName.of(properties));
+		return new JobEngine(store, fences.getIfAvailable(), new RunEvents(events), HolderName.of(properties),
+				candidates::all);
 	}
 
 	@Bean

@@ -3,14 +3,14 @@ package io.github.singletonjob.autoconfigure;
 import java.lang.reflect.Method;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-import io.github.singletonjob.RunResult;
-import io.github.singletonjob.runtime.RunRequest;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 
 /**
@@ -19,41 +19,66 @@ import org.springframework.aop.support.AopUtils;
  */
 class SingletonJobInterceptor implements MethodInterceptor {
 
-	private final Supplier<JobEngine> engine;
+	private final Supplier<JobCalls> calls;
 
 	private final Supplier<JobDefinitions> definitions;
 
-	SingletonJobInterceptor(Supplier<JobEngine> engine, Supplier<JobDefinitions> definitions) {
-		this.engine = engine;
+	SingletonJobInterceptor(Supplier<JobCalls> calls, Supplier<JobDefinitions> definitions) {
+		this.calls = calls;
 		this.definitions = definitions;
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
-		Method method = (target != null)
-				? AopUtils.getMostSpecificMethod(invocation.getMethod(), AopUtils.getTargetClass(target))
-				: invocation.getMethod();
+		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
+				: invocation.getMethod().getDeclaringClass();
+		Method method = AopUtils.getMostSpecificMethod(invocation.getMethod(), targetClass);
 		JobDefinition job = this.definitions.get().of(method);
-		@Nullable Object[] value = { (method.getReturnType() == Optional.class) ? Optional.empty() : null };
-		RunResult result = this.engine.get()
-			.run(new RunRequest(job.id(), job.settings(), null), (run) -> value[0] = proceed(invocation));
-		if (result.failure() != null) {
-			throw result.failure();
+		JobCalls jobCalls = this.calls.get();
+		Proceeding proceeding = Proceeding.of(invocation);
+		if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+			return jobCalls.start(job, targetClass, () -> (CompletionStage<?>) proceeding.call());
 		}
-		return value[0];
+		Object value = jobCalls.run(job, targetClass, proceeding);
+		return (value == null && method.getReturnType() == Optional.class) ? Optional.empty() : value;
 	}
 
-	private static @Nullable Object proceed(MethodInvocation invocation) throws Exception {
-		try {
-			return invocation.proceed();
+	/**
+	 * The rest of the invocation. A call that finishes an open fire time before its own
+	 * proceeds twice, which one invocation cannot.
+	 */
+	private static final class Proceeding implements Callable<@Nullable Object> {
+
+		private final MethodInvocation second;
+
+		private @Nullable MethodInvocation first;
+
+		private Proceeding(MethodInvocation first, MethodInvocation second) {
+			this.first = first;
+			this.second = second;
 		}
-		catch (Exception | Error ex) {
-			throw ex;
+
+		static Proceeding of(MethodInvocation invocation) {
+			return new Proceeding(invocation,
+					(invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : invocation);
 		}
-		catch (Throwable ex) {
-			throw new UndeclaredThrowableException(ex);
+
+		@Override
+		public @Nullable Object call() throws Exception {
+			MethodInvocation next = (this.first != null) ? this.first : this.second;
+			this.first = null;
+			try {
+				return next.proceed();
+			}
+			catch (Exception | Error ex) {
+				throw ex;
+			}
+			catch (Throwable ex) {
+				throw new UndeclaredThrowableException(ex);
+			}
 		}
+
 	}
 
 }

@@ -1,0 +1,148 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.time.Instant;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.RunResult;
+import io.github.singletonjob.lease.Firing;
+import io.github.singletonjob.runtime.RunRequest;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls of annotated methods: each finds out for which firing it is made, and becomes one
+ * run; or two, if an earlier fire time is open, which is finished first. Whatever stays
+ * open, this instance stands by for.
+ */
+class JobCalls {
+
+	private static final Log logger = LogFactory.getLog(JobCalls.class);
+
+	private final JobEngine engine;
+
+	private final Firings firings;
+
+	JobCalls(JobEngine engine, Firings firings) {
+		this.engine = engine;
+		this.firings = firings;
+	}
+
+	/**
+	 * Runs a job on the calling thread.
+	 * @return what the body returned, null if it was not run
+	 */
+	@Nullable Object run(JobDefinition job, Class<?> targetClass, Callable<?> body) throws Throwable {
+		RequestedRun requested = RequestedRun.take(job.id());
+		RunRequest request = request(job, targetClass, requested);
+		@Nullable Object[] value = new Object[1];
+		RunResult result = run(request, value, body, requested == null);
+		Throwable failure = result.failure();
+		if (hasFinishedAnEarlierOne(result, request.firing())) {
+			RunResult own = run(request, value, body, true);
+			failure = firstOf(failure, own.failure());
+		}
+		if (requested != null) {
+			requested.ended(result);
+		}
+		if (failure != null) {
+			throw failure;
+		}
+		return value[0];
+	}
+
+	private RunResult run(RunRequest request, @Nullable Object[] value, Callable<?> body, boolean standBy) {
+		RunResult result = null;
+		try {
+			result = this.engine.run(request, (run) -> value[0] = body.call());
+			return result;
+		}
+		finally {
+			if (standBy) {
+				standByUnlessDone(request, result);
+			}
+		}
+	}
+
+	/**
+	 * Starts a job whose work goes on after the call has returned.
+	 * @return completed with what the stage of the body was completed with, after the
+	 * lease was given back; with null if it was not run
+	 */
+	CompletableFuture<@Nullable Object> start(JobDefinition job, Class<?> targetClass,
+			Callable<? extends @Nullable CompletionStage<?>> body) {
+		RequestedRun requested = RequestedRun.take(job.id());
+		RunRequest request = request(job, targetClass, requested);
+		AtomicReference<@Nullable CompletionStage<?>> work = new AtomicReference<>();
+		CompletionStage<RunResult> ended = start(request, work, body).thenCompose((first) -> {
+			if (!hasFinishedAnEarlierOne(first, request.firing())) {
+				return CompletableFuture.completedFuture(first);
+			}
+			if (first.failure() != null) {
+				logger.error(request.job().name() + ": the run for " + first.fireTime() + " failed", first.failure());
+			}
+			return start(request, work, body);
+		});
+		return ended.<@Nullable Object>thenApply((result) -> valueOf(result, work.get())).toCompletableFuture();
+	}
+
+	private static @Nullable Object valueOf(RunResult result, @Nullable CompletionStage<?> work) {
+		if (result.failure() != null) {
+			throw new CompletionException(result.failure());
+		}
+		return (work != null) ? work.toCompletableFuture().join() : null;
+	}
+
+	private CompletionStage<RunResult> start(RunRequest request, AtomicReference<@Nullable CompletionStage<?>> work,
+			Callable<? extends @Nullable CompletionStage<?>> body) {
+		boolean started = false;
+		try {
+			CompletionStage<RunResult> ended = this.engine.start(request, (run) -> {
+				CompletionStage<?> stage = body.call();
+				work.set(stage);
+				return stage;
+			});
+			started = true;
+			return ended.whenComplete((result, failure) -> standByUnlessDone(request, result));
+		}
+		finally {
+			if (!started) {
+				standByUnlessDone(request, null);
+			}
+		}
+	}
+
+	private RunRequest request(JobDefinition job, Class<?> targetClass, @Nullable RequestedRun requested) {
+		Firing firing = (requested != null) ? requested.firing() : this.firings.current(job, targetClass);
+		return new RunRequest(job.id(), job.settings(), firing);
+	}
+
+	private static boolean hasFinishedAnEarlierOne(RunResult result, @Nullable Firing firing) {
+		boolean ran = result.outcome() == RunOutcome.COMPLETED || result.outcome() == RunOutcome.FAILED;
+		Instant due = (firing != null) ? firing.fireTime() : null;
+		return ran && due != null && result.fireTime() != null && result.fireTime().isBefore(due);
+	}
+
+	private static @Nullable Throwable firstOf(@Nullable Throwable first, @Nullable Throwable second) {
+		if (first != null && second != null && first != second) {
+			first.addSuppressed(second);
+		}
+		return (first != null) ? first : second;
+	}
+
+	private void standByUnlessDone(RunRequest request, @Nullable RunResult result) {
+		boolean done = result != null && switch (result.outcome()) {
+			case COMPLETED, FAILED, SKIPPED_ALREADY_RAN -> true;
+			case SKIPPED_HELD, LOST, CANCELLED -> false;
+		};
+		if (!done && request.firing() != null && request.firing().fireTime() != null) {
+			this.engine.standBy().look(request.job());
+		}
+	}
+
+}
