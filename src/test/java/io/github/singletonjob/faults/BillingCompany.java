@@ -54,14 +54,18 @@ final class BillingCompany implements AutoCloseable {
 	}
 
 	JvmProcess start(String name, String... arguments) {
-		return launch(name, this.jdbcUrl, arguments);
+		return start(BillingProcess.class, name, arguments);
+	}
+
+	JvmProcess start(Class<?> main, String name, String... arguments) {
+		return launch(main, name, this.jdbcUrl, arguments);
 	}
 
 	JvmProcess startBehind(TcpProxy proxy, String name, String... arguments) {
-		return launch(name, proxy.through(this.jdbcUrl), arguments);
+		return launch(BillingProcess.class, name, proxy.through(this.jdbcUrl), arguments);
 	}
 
-	private JvmProcess launch(String name, String guardedUrl, String... arguments) {
+	private JvmProcess launch(Class<?> main, String name, String guardedUrl, String... arguments) {
 		List<String> all = new ArrayList<>(List.of("--server.name=" + name, "--singleton-job.holder=" + name,
 				"--spring.datasource.url=" + guardedUrl, "--spring.datasource.username=postgres",
 				"--spring.datasource.hikari.maximum-pool-size=3", "--spring.datasource.hikari.minimum-idle=1",
@@ -70,7 +74,7 @@ final class BillingCompany implements AutoCloseable {
 		addUnlessGiven(all, "--singleton-job.lease.ttl", TTL.toMillis() + "ms");
 		addUnlessGiven(all, "--singleton-job.store", "postgres");
 		addUnlessGiven(all, "--singleton-job.namespace", "shop");
-		JvmProcess process = JvmProcess.of(BillingProcess.class, all.toArray(String[]::new))
+		JvmProcess process = JvmProcess.of(main, all.toArray(String[]::new))
 			.option("-XX:TieredStopAtLevel=1")
 			.echo(name)
 			.start();
