@@ -79,10 +79,10 @@ public final class SingletonJobAutoConfiguration {
 	@Bean
 	JobCalls singletonJobCalls(JobEngine engine, ObjectProvider<TaskScheduler> schedulers,
 			ObjectProvider<ScheduledTaskHolder> tasks) {
-		Supplier<Clock> clock = () -> {
-			TaskScheduler scheduler = schedulers.getIfUnique();
-			return (scheduler != null) ? scheduler.getClock() : Clock.system(ZoneId.systemDefault());
-		};
+		Supplier<Clock> clock = () -> schedulers.stream()
+			.findFirst()
+			.map(TaskScheduler::getClock)
+			.orElseGet(() -> Clock.system(ZoneId.systemDefault()));
 		return new JobCalls(engine, new Firings(clock, new StartedTasks(tasks)));
 	}
 
