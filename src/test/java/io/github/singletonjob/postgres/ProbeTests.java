@@ -114,8 +114,8 @@ class ProbeTests {
 	@Test
 	void missingRightsAreRefused() {
 		String user = "clerk" + System.nanoTime();
-		Databases.execute(this.url,
-				"create role " + user + " login; grant select, insert on singleton_job_lease to " + user);
+		Databases.execute(this.url, "create role " + user + " login; grant select, insert on singleton_job_lease to "
+				+ user + "; grant select, insert, update on singleton_job_lease_fire_time to " + user);
 		SessionSource source = Databases.source(this.url + "?options=-c%20role=" + user);
 		UnusableStoreException refusal = refusal(source);
 		assertThat(refusal).hasMessageContaining("permission denied");
@@ -125,6 +125,26 @@ class ProbeTests {
 			store.probe();
 			assertThat(store.release(this.instances.acquire(store, this.instances.job("billing")))).isTrue();
 		}
+	}
+
+	@Test
+	void missingRightsOnTheFireTimesAreRefused() {
+		String user = "clerk" + System.nanoTime();
+		Databases.execute(this.url,
+				"create role " + user + " login; grant select, insert, update on singleton_job_lease to " + user
+						+ "; grant select, insert on singleton_job_lease_fire_time to " + user);
+		UnusableStoreException refusal = refusal(Databases.source(this.url + "?options=-c%20role=" + user));
+		assertThat(refusal).hasMessageContaining("permission denied")
+			.hasMessageContaining("singleton_job_lease_fire_time");
+		assertThat(refusal.action())
+			.contains("GRANT SELECT, INSERT, UPDATE ON singleton_job_lease, singleton_job_lease_fire_time");
+	}
+
+	@Test
+	void aMissingTableOfFireTimesIsNamed() {
+		Databases.execute(this.url, "drop table singleton_job_lease_fire_time");
+		assertThat(refusal(Databases.source(this.url)))
+			.hasMessageContaining("The table singleton_job_lease_fire_time of the lease store does not exist");
 	}
 
 	@Test

@@ -36,7 +36,7 @@ class SchemaTests {
 		ExecutorService threads = Executors.newFixedThreadPool(STARTERS);
 		try {
 			for (int round = 0; round < ROUNDS; round++) {
-				Databases.execute(this.url, "drop table if exists singleton_job_lease");
+				Databases.execute(this.url, "drop table if exists singleton_job_lease, singleton_job_lease_fire_time");
 				List<Callable<Object>> starters = new ArrayList<>();
 				for (int i = 0; i < STARTERS; i++) {
 					starters.add(Executors.callable(new PostgresSchema(Databases.source(this.url))::initialize));
@@ -61,6 +61,20 @@ class SchemaTests {
 		Databases.execute(this.url, "insert into singleton_job_lease values ('n', 'j', 1, 2)");
 		schema.initialize();
 		assertThat(Databases.ask(this.url, "select count(*) from singleton_job_lease")).isEqualTo(1);
+	}
+
+	@Test
+	void onlyTheMissingTableIsCreated() {
+		PostgresSchema schema = new PostgresSchema(Databases.source(this.url));
+		schema.initialize();
+		Databases.execute(this.url, """
+				insert into singleton_job_lease values ('n', 'j', 1, 2);
+				drop table singleton_job_lease_fire_time""");
+		schema.initialize();
+		assertThat(Databases.ask(this.url, "select count(*) from singleton_job_lease")).isEqualTo(1);
+		try (PostgresLeaseStore store = Databases.store(this.url)) {
+			store.probe();
+		}
 	}
 
 	@Test

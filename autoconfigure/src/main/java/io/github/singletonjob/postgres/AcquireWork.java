@@ -3,7 +3,6 @@ package io.github.singletonjob.postgres;
 import java.sql.SQLException;
 
 import io.github.singletonjob.lease.Acquisition;
-import io.github.singletonjob.postgres.LeaseConnection.AcquireAnswer;
 
 /**
  * Asks for one lease. Whatever goes wrong, the advisory lock of the job does not stay
@@ -16,18 +15,23 @@ import io.github.singletonjob.postgres.LeaseConnection.AcquireAnswer;
  */
 record AcquireWork(Claim claim, LeaseSession session, Claims claims) implements SessionCall.Work<Acquisition> {
 
+	/** Being overtaken twice in a row takes more than another session's bad luck. */
+	private static final int TRIES = 2;
+
 	@Override
 	public Acquisition perform(LeaseConnection connection) throws SQLException {
-		AcquireAnswer answer = ask(connection);
-		if (!answer.locked()) {
-			return new Acquisition.Held(answer.holder());
-		}
-		Long token = answer.token();
-		if (token == null) {
+		for (int tries = 0; tries < TRIES; tries++) {
+			AcquireAnswer answer = ask(connection);
+			if (answer instanceof AcquireAnswer.NotTaken notTaken) {
+				return notTaken.answer();
+			}
+			if (answer instanceof AcquireAnswer.Minted minted) {
+				return new Acquisition.Acquired(this.claim.granted(this.session, minted));
+			}
 			connection.free(this.claim.lockKey());
-			throw new SQLException("The table " + LeaseSql.TABLE + " took no row: drop the trigger or rule on it");
 		}
-		return new Acquisition.Acquired(this.claim.granted(this.session, token));
+		throw new SQLException("The table " + LeaseSql.TABLE + " or " + LeaseSql.FIRE_TIME_TABLE
+				+ " took no row: drop the trigger or rule on it");
 	}
 
 	private AcquireAnswer ask(LeaseConnection connection) throws SQLException {
@@ -45,7 +49,7 @@ record AcquireWork(Claim claim, LeaseSession session, Claims claims) implements 
 	@Override
 	public void undo(LeaseConnection connection) throws SQLException {
 		if (this.claim.grant() != null) {
-			new ReleaseWork(this.claim, this.claims).perform(connection);
+			new ReleaseWork(this.claim, this.claims, null).perform(connection);
 		}
 		this.claims.drop(this.claim);
 	}

@@ -44,9 +44,8 @@ final class Claim {
 		return this.request.holder();
 	}
 
-	/** The granted token must be greater than this. */
-	long floor() {
-		return this.request.floor();
+	LeaseRequest request() {
+		return this.request;
 	}
 
 	long lockKey() {
@@ -71,8 +70,9 @@ final class Claim {
 		return call != null && call.isAbandoned();
 	}
 
-	PostgresGrant granted(LeaseSession session, long token) {
-		PostgresGrant granted = new PostgresGrant(job(), owner(), token);
+	PostgresGrant granted(LeaseSession session, AcquireAnswer.Minted minted) {
+		PostgresGrant granted = new PostgresGrant(job(), owner(), minted.token(), minted.fireTime(),
+				minted.followsUnreleased());
 		this.session = session;
 		this.grant = granted;
 		return granted;

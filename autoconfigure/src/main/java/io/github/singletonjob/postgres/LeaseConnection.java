@@ -6,10 +6,14 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.github.singletonjob.lease.GrantedFireTime;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseRecord;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -63,27 +67,12 @@ final class LeaseConnection {
 
 	AcquireAnswer acquire(Claim claim) throws SQLException {
 		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.ACQUIRE)) {
-			bind(statement, claim);
+			AcquireStatement.bind(statement, claim.request());
 			try (ResultSet row = onlyRow(statement)) {
 				checkBackend(row);
-				return new AcquireAnswer(row.getBoolean("ok"), row.getObject("token", Long.class),
-						row.getString("holder"));
+				return AcquireStatement.read(row, claim.request().firing());
 			}
 		}
-	}
-
-	/** Binds the parameters of {@link LeaseSql#ACQUIRE}. */
-	static void bind(PreparedStatement statement, Claim claim) throws SQLException {
-		statement.setLong(1, claim.lockKey());
-		statement.setString(2, claim.job().namespace());
-		statement.setString(3, claim.job().name());
-		statement.setLong(4, claim.lockKey());
-		statement.setLong(5, claim.floor());
-		statement.setString(6, claim.owner());
-		statement.setString(7, claim.holder());
-		statement.setLong(8, claim.floor());
-		statement.setString(9, claim.job().namespace());
-		statement.setString(10, claim.job().name());
 	}
 
 	/**
@@ -105,16 +94,58 @@ final class LeaseConnection {
 		return found;
 	}
 
-	ReleaseAnswer release(Claim claim, PostgresGrant grant) throws SQLException {
+	ReleaseAnswer release(Claim claim, PostgresGrant grant, @Nullable Instant completed) throws SQLException {
 		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.RELEASE)) {
-			statement.setString(1, grant.job().namespace());
-			statement.setString(2, grant.job().name());
-			statement.setString(3, grant.owner());
-			statement.setLong(4, grant.token());
+			bind(statement, grant);
 			statement.setLong(5, claim.lockKey());
+			bind(statement, 6, grant, completed);
 			try (ResultSet row = onlyRow(statement)) {
 				checkBackend(row);
 				return new ReleaseAnswer(row.getBoolean("cleared"), row.getBoolean("unlocked"));
+			}
+		}
+	}
+
+	/**
+	 * Records what was completed.
+	 * @return false if the row has not our owner and token any more
+	 */
+	boolean complete(PostgresGrant grant, Instant completed) throws SQLException {
+		if (grant.fireTime() == null) {
+			return true;
+		}
+		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.COMPLETE)) {
+			bind(statement, grant);
+			bind(statement, 5, grant, completed);
+			try (ResultSet row = onlyRow(statement)) {
+				checkBackend(row);
+				return row.getBoolean("recorded");
+			}
+		}
+	}
+
+	private static void bind(PreparedStatement statement, PostgresGrant grant) throws SQLException {
+		statement.setString(1, grant.job().namespace());
+		statement.setString(2, grant.job().name());
+		statement.setString(3, grant.owner());
+		statement.setLong(4, grant.token());
+	}
+
+	private static void bind(PreparedStatement statement, int index, PostgresGrant grant, @Nullable Instant completed)
+			throws SQLException {
+		GrantedFireTime fireTime = grant.fireTime();
+		statement.setString(index, (fireTime != null) ? fireTime.schedule() : null);
+		Instants.set(statement, index + 1, (fireTime != null) ? completed : null);
+	}
+
+	LeaseRecord inspect(JobId job) throws SQLException {
+		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.INSPECT)) {
+			statement.setLong(1, LockKey.of(job));
+			statement.setString(2, job.namespace());
+			statement.setString(3, job.name());
+			try (ResultSet row = onlyRow(statement)) {
+				checkBackend(row);
+				return LeaseRecords.read(row);
 			}
 		}
 	}
@@ -192,16 +223,6 @@ final class LeaseConnection {
 			// Nothing is left to be done with it: an aborted connection may complain
 			logger.debug("Closing a lease session was answered with an error", ex);
 		}
-	}
-
-	/**
-	 * An answer to {@link #acquire}.
-	 *
-	 * @param locked whether the advisory lock was taken
-	 * @param token the token, or null if none was minted
-	 * @param holder who has the job, as far as the row tells
-	 */
-	record AcquireAnswer(boolean locked, @Nullable Long token, @Nullable String holder) {
 	}
 
 	/**

@@ -32,7 +32,9 @@ import org.jspecify.annotations.Nullable;
  * <li>A renewal is one query on that session for all of its leases. It answers that the
  * session is still the one it was, and which rows still have our owner and token: an
  * operator takes a job away by clearing its row.</li>
- * <li>A release marks the row and frees the lock, in one statement.</li>
+ * <li>A release marks the row, records the fire time that was completed and frees the
+ * lock, in one statement. Fire times are in {@code singleton_job_lease_fire_time}; the
+ * acquiring statement decides by them and records which one is begun.</li>
  * </ol>
  * There is one session for each time to live that is in use; it is closed when it was not
  * needed for half of that time. A lost session loses its leases, and the next attempt
@@ -130,12 +132,21 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 
 	@Override
 	public boolean complete(LeaseGrant grant, Instant completed) {
-		throw new UnsupportedOperationException("Not there yet");
+		Claim claim = this.claims.of(grant);
+		LeaseSession session = (claim != null) ? claim.session() : null;
+		if (claim == null || session == null) {
+			return false;
+		}
+		SessionCall<Boolean> call = new SessionCall<>(SessionCall.Rank.RELEASE,
+				grant.job().name() + ": recording that its fire time has run",
+				new CompleteWork(claim, this.claims, completed));
+		session.submit(call);
+		return await(call, session.times());
 	}
 
 	@Override
 	public LeaseRecord inspect(JobId job, Duration timeout) {
-		throw new UnsupportedOperationException("Not there yet");
+		return new Inspection(job, timeout, this.sessions).make();
 	}
 
 	@Override
@@ -146,7 +157,7 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 			return false;
 		}
 		SessionCall<Boolean> call = new SessionCall<>(SessionCall.Rank.RELEASE,
-				grant.job().name() + ": giving its lease back", new ReleaseWork(claim, this.claims));
+				grant.job().name() + ": giving its lease back", new ReleaseWork(claim, this.claims, completed));
 		SessionCall<Boolean> earlier = claim.releasing(call);
 		if (earlier == null) {
 			session.submit(call);
@@ -154,15 +165,15 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 		return await((earlier != null) ? earlier : call, session.times());
 	}
 
-	private static boolean await(SessionCall<Boolean> release, SessionTimes times) {
+	private static boolean await(SessionCall<Boolean> call, SessionTimes times) {
 		try {
-			return release.awaitUninterruptibly(SessionCall.deadlineIn(times.callTimeout()));
+			return call.awaitUninterruptibly(SessionCall.deadlineIn(times.callTimeout()));
 		}
 		catch (SessionEndedException ex) {
 			return false;
 		}
 		catch (SQLException ex) {
-			throw SqlFailure.unknown(release.purpose(), ex);
+			throw SqlFailure.unknown(call.purpose(), ex);
 		}
 	}
 

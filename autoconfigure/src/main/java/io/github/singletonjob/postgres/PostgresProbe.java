@@ -16,7 +16,7 @@ import io.github.singletonjob.lease.UnusableStoreException;
 /**
  * Finds out, once, whether leases can be kept in a database: it is Postgres 14 or newer
  * and the primary, no transaction pooler is in between, advisory locks exclude, and the
- * table and the rights are there. Changes nothing.
+ * tables and the rights are there. Changes nothing.
  */
 final class PostgresProbe {
 
@@ -59,7 +59,7 @@ final class PostgresProbe {
 			finally {
 				LeaseConnection.end(second);
 			}
-			checkTable(first);
+			checkTables(first);
 		}
 		catch (SQLException ex) {
 			throw new LeaseStoreException("Postgres could not be probed: " + SqlFailure.explain(ex), ex);
@@ -137,13 +137,13 @@ final class PostgresProbe {
 	}
 
 	/**
-	 * Plans the statement that acquires, without executing it: this tests the table, its
-	 * columns, its primary key and the rights.
+	 * Plans the statement that acquires, without executing it: this tests the tables,
+	 * their columns, primary keys and the rights.
 	 */
-	private static void checkTable(Connection connection) throws SQLException {
-		Claim claim = new Claim(new LeaseRequest(new JobId("probe", "probe"), "", "", Duration.ZERO, Duration.ZERO, 0));
+	private static void checkTables(Connection connection) throws SQLException {
+		LeaseRequest request = new LeaseRequest(new JobId("probe", "probe"), "", "", Duration.ZERO, Duration.ZERO, 0);
 		try (PreparedStatement explain = connection.prepareStatement("explain " + LeaseSql.ACQUIRE)) {
-			LeaseConnection.bind(explain, claim);
+			AcquireStatement.bind(explain, request);
 			explain.execute();
 		}
 		catch (SQLException ex) {
@@ -152,16 +152,15 @@ final class PostgresProbe {
 	}
 
 	private static UnusableStoreException table(SQLException failure) throws SQLException {
+		String table = SqlFailure.tableOf(failure);
 		return switch (SqlFailure.state(failure)) {
-			case SqlFailure.UNDEFINED_TABLE ->
-				new UnusableStoreException("The table " + LeaseSql.TABLE + " of the lease store does not exist",
-						SqlFailure.CREATE_TABLE_HINT, failure);
+			case SqlFailure.UNDEFINED_TABLE -> new UnusableStoreException(
+					"The table " + table + " of the lease store does not exist", SqlFailure.CREATE_TABLE_HINT, failure);
 			case SqlFailure.NOT_PERMITTED -> new UnusableStoreException(
 					"The user of the lease store may not use its table (" + failure.getMessage() + ")",
 					SqlFailure.GRANT_HINT, failure);
 			case "42703", "42P10", "42804" -> new UnusableStoreException(
-					"The table " + LeaseSql.TABLE + " is not the one that the lease store needs ("
-							+ failure.getMessage() + ")",
+					"The table " + table + " is not the one that the lease store needs (" + failure.getMessage() + ")",
 					"Rename or drop it, and create it anew by io/github/singletonjob/postgres/schema.sql (in the jar)",
 					failure);
 			default -> throw failure;

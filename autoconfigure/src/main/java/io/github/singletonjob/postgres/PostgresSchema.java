@@ -14,9 +14,9 @@ import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.UnusableStoreException;
 
 /**
- * Creates the table of the Postgres store where it is missing. Instances that start at
- * the same time take turns, because {@code create table if not exists} fails when two do
- * it at once.
+ * Creates the tables of the Postgres store that are missing. Instances that start at the
+ * same time take turns, because {@code create table if not exists} fails when two do it
+ * at once.
  */
 public final class PostgresSchema {
 
@@ -32,7 +32,7 @@ public final class PostgresSchema {
 	/** The key is an arbitrary number, the same in every instance. */
 	private static final String TAKE_TURNS = "select pg_advisory_xact_lock(7261534012984417613)";
 
-	private static final String IS_MISSING = "select to_regclass('" + LeaseSql.TABLE + "') is null";
+	private static final String IS_MISSING = "select to_regclass('%s') is null";
 
 	private final SessionSource source;
 
@@ -45,8 +45,8 @@ public final class PostgresSchema {
 	}
 
 	/**
-	 * Creates the table if it is missing.
-	 * @throws UnusableStoreException if the user may not create it; the action has the
+	 * Creates the tables that are missing, each on its own.
+	 * @throws UnusableStoreException if the user may not create them; the action has the
 	 * SQL
 	 * @throws LeaseStoreException if the database does not answer
 	 */
@@ -96,13 +96,19 @@ public final class PostgresSchema {
 	private static void createIfMissing(Statement statement) throws SQLException {
 		statement.execute(LIMITS);
 		statement.execute(TAKE_TURNS);
-		if (isMissing(statement)) {
-			statement.execute(script());
+		String[] scripts = script().split(";", 2);
+		createIfMissing(statement, LeaseSql.TABLE, scripts[0]);
+		createIfMissing(statement, LeaseSql.FIRE_TIME_TABLE, scripts[1]);
+	}
+
+	private static void createIfMissing(Statement statement, String table, String script) throws SQLException {
+		if (isMissing(statement, table)) {
+			statement.execute(script);
 		}
 	}
 
-	private static boolean isMissing(Statement statement) throws SQLException {
-		try (ResultSet row = statement.executeQuery(IS_MISSING)) {
+	private static boolean isMissing(Statement statement, String table) throws SQLException {
+		try (ResultSet row = statement.executeQuery(IS_MISSING.formatted(table))) {
 			return row.next() && row.getBoolean(1);
 		}
 	}
@@ -112,19 +118,19 @@ public final class PostgresSchema {
 			case SqlFailure.NOT_PERMITTED, "3F000",
 					"25006" ->
 				new UnusableStoreException(
-						"The table " + LeaseSql.TABLE + " is missing and could not be created (" + failure.getMessage()
-								+ ")",
+						"A table of the lease store, " + LeaseSql.TABLE + " or " + LeaseSql.FIRE_TIME_TABLE
+								+ ", is missing and could not be created (" + failure.getMessage() + ")",
 						"Have an administrator execute, in a schema that the store's user finds:\n\n" + script()
 								+ "\n\n" + SqlFailure.GRANT_HINT,
 						failure);
 			default -> new LeaseStoreException(
-					"The table " + LeaseSql.TABLE + " could not be created: " + SqlFailure.explain(failure), failure);
+					"The tables of the lease store could not be created: " + SqlFailure.explain(failure), failure);
 		};
 	}
 
 	/**
-	 * The SQL that creates the table.
-	 * @return one statement
+	 * The SQL that creates the tables.
+	 * @return one statement for each table
 	 */
 	public static String script() {
 		try (InputStream script = PostgresSchema.class.getResourceAsStream(SCRIPT)) {

@@ -1,10 +1,12 @@
 package io.github.singletonjob.postgres;
 
 import java.sql.SQLException;
+import java.time.Instant;
 
 import io.github.singletonjob.postgres.LeaseConnection.ReleaseAnswer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives one lease back. If the row cannot be marked as released, the advisory lock is
@@ -12,8 +14,9 @@ import org.apache.commons.logging.LogFactory;
  *
  * @param claim the claim that holds the lease
  * @param claims where the claim is entered
+ * @param completed the fire time that was completed, or null
  */
-record ReleaseWork(Claim claim, Claims claims) implements SessionCall.Work<Boolean> {
+record ReleaseWork(Claim claim, Claims claims, @Nullable Instant completed) implements SessionCall.Work<Boolean> {
 
 	private static final Log logger = LogFactory.getLog(ReleaseWork.class);
 
@@ -34,7 +37,7 @@ record ReleaseWork(Claim claim, Claims claims) implements SessionCall.Work<Boole
 
 	private ReleaseAnswer release(LeaseConnection connection, PostgresGrant grant) throws SQLException {
 		try {
-			return connection.release(this.claim, grant);
+			return connection.release(this.claim, grant, this.completed);
 		}
 		catch (SQLException ex) {
 			if (connection.isBroken(ex)) {
@@ -42,7 +45,25 @@ record ReleaseWork(Claim claim, Claims claims) implements SessionCall.Work<Boole
 			}
 			logger.warn(grant.job().name() + ": the lease with token " + grant.token() + " is given back, but could"
 					+ " not be marked as released: " + SqlFailure.explain(ex));
-			return new ReleaseAnswer(true, connection.free(this.claim.lockKey()));
+			boolean ours = completeAlone(connection, grant);
+			return new ReleaseAnswer(ours, connection.free(this.claim.lockKey()));
+		}
+	}
+
+	private boolean completeAlone(LeaseConnection connection, PostgresGrant grant) throws SQLException {
+		if (this.completed == null) {
+			return true;
+		}
+		try {
+			return connection.complete(grant, this.completed);
+		}
+		catch (SQLException ex) {
+			if (connection.isBroken(ex)) {
+				throw ex;
+			}
+			logger.warn(grant.job().name() + ": that its fire time " + this.completed + " has run could not be"
+					+ " recorded, so it may be run again: " + SqlFailure.explain(ex));
+			return true;
 		}
 	}
 

@@ -176,7 +176,7 @@ final class SessionCall<T> {
 	 */
 	enum Rank {
 
-		RENEW, RELEASE, ACQUIRE
+		RENEW, RELEASE, ACQUIRE, INSPECT
 
 	}
 

@@ -56,6 +56,25 @@ final class Sessions implements SessionOpener {
 		}
 	}
 
+	/**
+	 * Any session that is open, so that somebody who only looks needs none of its own.
+	 * @param times of a new session, if there is none
+	 */
+	LeaseSession any(SessionTimes times) {
+		this.access.lock();
+		try {
+			for (LeaseSession session : this.sessions.values()) {
+				if (!session.isEnded()) {
+					return session;
+				}
+			}
+			return current(times);
+		}
+		finally {
+			this.access.unlock();
+		}
+	}
+
 	private LeaseSession start(SessionTimes times) {
 		LeaseSession fresh = new LeaseSession(this, this.claims, times);
 		try {

@@ -24,11 +24,11 @@ final class SqlFailure {
 			+ " the schema that the store's user finds first";
 
 	static final String GRANT_HINT = "Have an administrator execute: GRANT SELECT, INSERT, UPDATE ON " + LeaseSql.TABLE
-			+ " TO the store's user";
+			+ ", " + LeaseSql.FIRE_TIME_TABLE + " TO the store's user";
 
 	private static final String WHO_BLOCKS = "select a.pid, a.application_name, a.state, a.xact_start, a.query"
-			+ " from pg_locks l join pg_stat_activity a using (pid) where l.relation = '" + LeaseSql.TABLE
-			+ "'::regclass";
+			+ " from pg_locks l join pg_stat_activity a using (pid) where l.relation in ('" + LeaseSql.TABLE
+			+ "'::regclass, '" + LeaseSql.FIRE_TIME_TABLE + "'::regclass)";
 
 	private SqlFailure() {
 	}
@@ -57,6 +57,15 @@ final class SqlFailure {
 	static String state(SQLException failure) {
 		@Nullable String state = failure.getSQLState();
 		return (state != null) ? state : "";
+	}
+
+	/**
+	 * Which of the tables an error is about; every language of the server's messages
+	 * names it.
+	 */
+	static String tableOf(SQLException failure) {
+		String message = String.valueOf(failure.getMessage());
+		return message.contains(LeaseSql.FIRE_TIME_TABLE) ? LeaseSql.FIRE_TIME_TABLE : LeaseSql.TABLE;
 	}
 
 	static SQLException otherBackend(int expected, int answering) {
@@ -95,11 +104,11 @@ final class SqlFailure {
 	/** What went wrong and what to do, without a final full stop. */
 	static String explain(SQLException failure) {
 		return switch (state(failure)) {
-			case UNDEFINED_TABLE ->
-				"the table " + LeaseSql.TABLE + " does not exist. " + CREATE_TABLE_HINT + ". The next attempt finds it";
+			case UNDEFINED_TABLE -> "the table " + tableOf(failure) + " does not exist. " + CREATE_TABLE_HINT
+					+ ". The next attempt finds it";
 			case NOT_PERMITTED -> "the store's user lacks a right (" + failure.getMessage() + "). " + GRANT_HINT;
-			case "55P03" -> "another session has locked its row or the table " + LeaseSql.TABLE
-					+ ", and did not let go in time. To see who: " + WHO_BLOCKS;
+			case "55P03" -> "another session has locked its row or the table " + LeaseSql.TABLE + " or "
+					+ LeaseSql.FIRE_TIME_TABLE + ", and did not let go in time. To see who: " + WHO_BLOCKS;
 			case "57014" -> "the statement was cancelled or ran into the time-out. If the server is not overloaded,"
 					+ " see who is in the way: " + WHO_BLOCKS;
 			case "23505" -> "its row contradicts another one in " + LeaseSql.TABLE

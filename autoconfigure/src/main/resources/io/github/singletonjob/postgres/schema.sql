@@ -8,4 +8,14 @@ create table if not exists singleton_job_lease (
 	granted_at timestamptz,
 	released_at timestamptz,
 	primary key (namespace, name)
-)
+);
+
+create table if not exists singleton_job_lease_fire_time (
+	namespace text not null,
+	name text not null,
+	schedule text not null,
+	started timestamptz,
+	completed timestamptz,
+	runs integer not null default 1,
+	primary key (namespace, name, schedule)
+);
