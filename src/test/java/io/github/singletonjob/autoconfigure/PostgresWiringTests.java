@@ -107,19 +107,20 @@ class PostgresWiringTests {
 	void aRoleThatMayNotUpdateTheTablesIsToldWhatToDo() throws SQLException {
 		this.runner.run((context) -> assertThat(context).hasNotFailed());
 		role("looker");
-		execute("grant select on singleton_job_lease, singleton_job to looker");
+		execute("grant select on singleton_job_lease, singleton_job_lease_fire_time, singleton_job, singleton_job_fire_time"
+				+ " to looker");
 		this.runner.withPropertyValues("spring.datasource.username=looker").run((context) -> {
 			FailureAnalysis analysis = analyze(context.getStartupFailure());
 			assertThat(analysis.getDescription()).contains("may not use its table");
 			assertThat(analysis.getAction()).containsIgnoringCase("grant");
 		});
-		execute("grant select, insert, update on singleton_job_lease to looker");
+		execute("grant select, insert, update on singleton_job_lease, singleton_job_lease_fire_time to looker");
 		this.runner.withPropertyValues("spring.datasource.username=looker").run((context) -> {
 			FailureAnalysis analysis = analyze(context.getStartupFailure());
 			assertThat(analysis.getDescription()).contains("singleton_job");
 			assertThat(analysis.getAction()).containsIgnoringCase("grant");
 		});
-		execute("grant select, insert, update on singleton_job to looker");
+		execute("grant select, insert, update on singleton_job, singleton_job_fire_time to looker");
 		this.runner.withPropertyValues("spring.datasource.username=looker")
 			.run((context) -> assertThat(context.getBean(SingletonJobs.class).run("billing", (run) -> {
 			}).outcome()).isEqualTo(RunOutcome.COMPLETED));

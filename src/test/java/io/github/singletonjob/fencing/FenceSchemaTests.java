@@ -75,7 +75,7 @@ class FenceSchemaTests {
 	void manyInstancesStartAtOnce() throws Exception {
 		int instances = 8;
 		for (int round = 0; round < 8; round++) {
-			this.client.sql("drop table if exists singleton_job").update();
+			this.client.sql("drop table if exists singleton_job, singleton_job_fire_time").update();
 			start(instances);
 			this.schema.verify();
 		}
@@ -130,8 +130,34 @@ class FenceSchemaTests {
 		assertUnusable(new FenceSchema(as("weak", this.url))::verify, "may not read and write the fence table",
 				"GRANT SELECT, INSERT, UPDATE ON public.singleton_job");
 		this.client.sql("grant update on singleton_job to weak").update();
+		assertUnusable(new FenceSchema(as("weak", this.url))::verify, "the fence table public.singleton_job_fire_time",
+				"GRANT SELECT, INSERT, UPDATE ON public.singleton_job_fire_time");
+		this.client.sql("grant select, insert, update on singleton_job_fire_time to weak").update();
 		new FenceSchema(as("weak", this.url)).verify();
 		this.client.sql("drop owned by weak").update();
+	}
+
+	@Test
+	void fireTimesThatAreMissingAreReportedAndCreatedBesideTheFence() {
+		this.client.sql("create schema jobs").update();
+		DataSource inSchema = as(PostgresServer.USERNAME, this.url + "?currentSchema=jobs");
+		new FenceSchema(inSchema).initialize();
+		this.client.sql("drop table jobs.singleton_job_fire_time").update();
+		FenceSchema behindAnother = new FenceSchema(
+				as(PostgresServer.USERNAME, this.url + "?currentSchema=public,jobs"));
+		assertUnusable(behindAnother::verify, "jobs.singleton_job_fire_time", "schema-postgresql.sql");
+		behindAnother.initialize();
+		behindAnother.verify();
+		assertThat(this.client.sql("select to_regclass('jobs.singleton_job_fire_time') is not null")
+			.query(Boolean.class)
+			.single()).isTrue();
+	}
+
+	@Test
+	void fireTimesOfAnotherShapeAreReported() {
+		this.schema.initialize();
+		this.client.sql("alter table singleton_job_fire_time drop column completed").update();
+		assertUnusable(this.schema::verify, "has not the columns of fire times", "Rename or drop");
 	}
 
 	@Test

@@ -29,18 +29,31 @@ final class FenceProbe {
 			+ " (in the jar of singleton-job) to the guarded database with your migration tool, or let it be created"
 			+ " at start with 'singleton-job.jdbc.initialize-schema: always'";
 
+	private static final String EXISTS = "select to_regclass(?) is not null";
+
 	private static final String COLUMNS = """
-			select count(*) = 6 from pg_catalog.pg_attribute a
-			join (values ('namespace', 'text'), ('name', 'text'), ('token', 'bigint'), ('owner', 'text'),
-				('holder', 'text'), ('raised_at', 'timestamp with time zone')) as needed (name, type)
+			select count(*) = %d from pg_catalog.pg_attribute a
+			join (values %s) as needed (name, type)
 			on needed.name = a.attname and needed.type = pg_catalog.format_type(a.atttypid, null)
 			where a.attrelid = ?::regclass and not a.attisdropped""";
 
+	private static final String FENCE_COLUMNS = COLUMNS.formatted(6, """
+			('namespace', 'text'), ('name', 'text'), ('token', 'bigint'), ('owner', 'text'), ('holder', 'text'),
+			('raised_at', 'timestamp with time zone')""");
+
+	private static final String FIRE_TIME_COLUMNS = COLUMNS.formatted(6, """
+			('namespace', 'text'), ('name', 'text'), ('schedule', 'text'), ('token', 'bigint'),
+			('started', 'timestamp with time zone'), ('completed', 'timestamp with time zone')""");
+
 	private static final String KEY = """
 			select exists (select from pg_catalog.pg_index i where i.indrelid = ?::regclass
-				and i.indisunique and i.indpred is null and i.indnkeyatts = 2
+				and i.indisunique and i.indpred is null and i.indnkeyatts = %1$d
 				and (select count(*) from pg_catalog.pg_attribute a where a.attrelid = i.indrelid
-					and a.attnum = any (i.indkey) and a.attname in ('namespace', 'name')) = 2)""";
+					and a.attnum = any (i.indkey) and a.attname in (%2$s)) = %1$d)""";
+
+	private static final String FENCE_KEY = KEY.formatted(2, "'namespace', 'name'");
+
+	private static final String FIRE_TIME_KEY = KEY.formatted(3, "'namespace', 'name', 'schedule'");
 
 	private static final String RIGHTS = """
 			select has_table_privilege(t.oid, 'select') and has_table_privilege(t.oid, 'insert')
@@ -70,7 +83,7 @@ final class FenceProbe {
 		catch (SQLException ex) {
 			if (isAnswer(ex.getSQLState())) {
 				throw new FenceUnusableException("The guarded database refused to set up the fence: " + ex.getMessage(),
-						APPLY_SCRIPT + ". The application's role needs SELECT, INSERT and UPDATE on it", ex);
+						APPLY_SCRIPT + ". The application's role needs SELECT, INSERT and UPDATE on its tables", ex);
 			}
 			throw ex;
 		}
@@ -108,13 +121,33 @@ final class FenceProbe {
 		}
 	}
 
-	static void requireTable(Connection connection, @Nullable String table) throws SQLException {
+	static void requireTables(Connection connection, @Nullable String table) throws SQLException {
 		if (table == null) {
 			throw new FenceUnusableException("The fence table \"" + FenceTable.NAME
 					+ "\" is in no schema of the search path of the guarded data source", APPLY_SCRIPT, null);
 		}
-		require(isTrue(connection, COLUMNS, table), table + " has not the columns of a fence");
-		require(isTrue(connection, KEY, table), table + " has no unique key on (namespace, name)");
+		require(isTrue(connection, FENCE_COLUMNS, table), table + " has not the columns of a fence");
+		require(isTrue(connection, FENCE_KEY, table), table + " has no unique key on (namespace, name)");
+		requireRights(connection, table);
+		requireFireTimes(connection, FenceTable.fireTimes(table));
+	}
+
+	private static void requireFireTimes(Connection connection, String table) throws SQLException {
+		if (!exists(connection, table)) {
+			throw new FenceUnusableException(
+					"The table " + table + ", which keeps the fire times of jobs beside the fence, does not exist",
+					APPLY_SCRIPT, null);
+		}
+		require(isTrue(connection, FIRE_TIME_COLUMNS, table), table + " has not the columns of fire times");
+		require(isTrue(connection, FIRE_TIME_KEY, table), table + " has no unique key on (namespace, name, schedule)");
+		requireRights(connection, table);
+	}
+
+	static boolean exists(Connection connection, String table) throws SQLException {
+		return isTrue(connection, EXISTS, table);
+	}
+
+	private static void requireRights(Connection connection, String table) throws SQLException {
 		if (!isTrue(connection, RIGHTS, table)) {
 			throw new FenceUnusableException("The application's role may not read and write the fence table " + table,
 					"GRANT SELECT, INSERT, UPDATE ON " + table + " to the role of the guarded data source", null);

@@ -14,16 +14,16 @@ import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
 
 /**
- * The table of the fence: creates it, and verifies that it can be used.
+ * The tables of the fence: creates them, and verifies that they can be used.
  * <p>
  * Instances start at the same time, and {@code CREATE TABLE IF NOT EXISTS} fails for all
- * but one of them. So the table is looked for first, and created in a transaction that
+ * but one of them. So the tables are looked for first, and created in a transaction that
  * holds an advisory lock and looks again.
  */
 public final class FenceSchema {
 
 	/**
-	 * The script that creates the table, on the class path.
+	 * The script that creates the tables, on the class path.
 	 */
 	public static final String SCRIPT = "io/github/singletonjob/fencing/schema-postgresql.sql";
 
@@ -46,22 +46,22 @@ public final class FenceSchema {
 	}
 
 	/**
-	 * Creates the table if it is missing. Does nothing to a table that exists.
+	 * Creates the tables that are missing. Does nothing to a table that exists.
 	 * @throws FenceUnusableException if the database refused
 	 * @throws LeaseStoreException if the database did not answer
 	 */
 	public void initialize() {
 		new FenceProbe(this.dataSource).ask((connection) -> {
 			FenceProbe.requirePostgres(connection);
-			if (this.table.find(connection) == null) {
+			if (isIncomplete(connection)) {
 				inTransaction(connection);
 			}
 		});
 	}
 
 	/**
-	 * Verifies that the table exists with the columns and the key that are needed, that
-	 * it may be read and written, and that the server is a primary of version 14 or
+	 * Verifies that the tables exist with the columns and the keys that are needed, that
+	 * they may be read and written, and that the server is a primary of version 14 or
 	 * newer.
 	 * @throws FenceUnusableException if something is missing; it says what to do
 	 * @throws LeaseStoreException if the database did not answer
@@ -69,8 +69,13 @@ public final class FenceSchema {
 	public void verify() {
 		new FenceProbe(this.dataSource).ask((connection) -> {
 			FenceProbe.requirePostgres(connection);
-			FenceProbe.requireTable(connection, this.table.find(connection));
+			FenceProbe.requireTables(connection, this.table.find(connection));
 		});
+	}
+
+	private boolean isIncomplete(Connection connection) throws SQLException {
+		String fence = this.table.find(connection);
+		return fence == null || !FenceProbe.exists(connection, FenceTable.fireTimes(fence));
 	}
 
 	private void inTransaction(Connection connection) throws SQLException {
@@ -94,8 +99,19 @@ public final class FenceSchema {
 				locked.next();
 			}
 		}
-		if (this.table.find(connection) == null) {
+		if (isIncomplete(connection)) {
+			besideTheFence(connection);
 			executeScript(connection);
+		}
+	}
+
+	/** An older version's fence has no fire times yet: they belong beside it. */
+	private void besideTheFence(Connection connection) throws SQLException {
+		String fence = this.table.find(connection);
+		if (fence != null) {
+			try (Statement statement = connection.createStatement()) {
+				statement.execute("set local search_path to " + FenceTable.schema(fence));
+			}
 		}
 	}
 

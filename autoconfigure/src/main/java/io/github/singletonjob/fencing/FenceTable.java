@@ -16,6 +16,8 @@ final class FenceTable {
 
 	static final String NAME = "singleton_job";
 
+	static final String FIRE_TIMES = NAME + "_fire_time";
+
 	// current_schemas(false) leaves out the schema of temporary tables
 	private static final String FIND = """
 			select pg_catalog.quote_ident(s.schema) || '.' || pg_catalog.quote_ident(c.relname)
@@ -35,6 +37,25 @@ final class FenceTable {
 	String qualifiedName(Connection connection) throws SQLException {
 		String known = this.qualifiedName;
 		return (known != null) ? known : resolve(connection);
+	}
+
+	/**
+	 * The name of the table of fire times, which lies beside the fence.
+	 * @param connection where to look if that is not known yet
+	 * @return the name with its schema, quoted
+	 * @throws SQLException if the fence does not exist or the database did not answer
+	 */
+	String fireTimes(Connection connection) throws SQLException {
+		return fireTimes(qualifiedName(connection));
+	}
+
+	static String fireTimes(String fence) {
+		return schema(fence) + "." + FIRE_TIMES;
+	}
+
+	/** The schema of a name with its schema, both quoted. */
+	static String schema(String qualifiedName) {
+		return qualifiedName.substring(0, qualifiedName.length() - NAME.length() - 1);
 	}
 
 	private String resolve(Connection connection) throws SQLException {

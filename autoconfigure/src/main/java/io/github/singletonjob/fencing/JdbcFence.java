@@ -28,6 +28,11 @@ import io.github.singletonjob.lease.LeaseStoreException;
  * The row keeps the owner too: repeating a raise succeeds, while an equal token of
  * another owner is refused.
  * <p>
+ * A raise for a fire time decides about it in the same transaction, under the same lock,
+ * by what the table {@code singleton_job_fire_time} knows: a fire time that was completed
+ * is not repeated and one that is open is finished first, also when the store has
+ * forgotten them.
+ * <p>
  * A raise that has to wait too long is repeated until its time-out; then the message
  * names the sessions that have the table's locks.
  */
@@ -41,24 +46,6 @@ public final class JdbcFence implements Fence {
 	private static final long SHORTEST_TRY = 50;
 
 	private static final Duration REPLY_MARGIN = Duration.ofSeconds(1);
-
-	// The last one is for a process that is frozen here, with the row locked
-	private static final String SET_UP = """
-			set transaction isolation level read committed;
-			set local synchronous_commit = on;
-			set local lock_timeout = %d;
-			set local statement_timeout = %d;
-			set local idle_in_transaction_session_timeout = %d""";
-
-	private static final String RAISE = """
-			insert into %s as f (namespace, name, token, owner, holder, raised_at)
-			values (?, ?, ?, ?, ?, pg_catalog.clock_timestamp())
-			on conflict (namespace, name) do update set token = excluded.token, owner = excluded.owner,
-				holder = excluded.holder, raised_at = excluded.raised_at
-			where f.token < excluded.token or (f.token = excluded.token and f.owner = excluded.owner)
-			returning f.token""";
-
-	private static final String SEEN = "select token from %s where namespace = ? and name = ?";
 
 	private final DataSource dataSource;
 
@@ -82,14 +69,9 @@ public final class JdbcFence implements Fence {
 	 */
 	@Override
 	public FenceAnswer raise(LeaseGrant grant, String holder, Duration timeout) {
-		long start = System.nanoTime();
-		try (Connection connection = RawConnections.open(this.dataSource);
-				ReplyBound bound = ReplyBound.on(connection, timeout.plus(REPLY_MARGIN))) {
-			boolean autoCommit = connection.getAutoCommit();
-			connection.setAutoCommit(false);
-			FenceAnswer answer = raise(connection, new Attempt(grant, holder, start, timeout));
-			connection.setAutoCommit(autoCommit);
-			return answer;
+		Attempt attempt = new Attempt(grant, holder, System.nanoTime(), timeout);
+		try {
+			return inTransaction(timeout, (connection) -> raise(connection, attempt));
 		}
 		catch (SQLException ex) {
 			throw new LeaseStoreException(
@@ -101,12 +83,54 @@ public final class JdbcFence implements Fence {
 
 	@Override
 	public boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
-		throw new UnsupportedOperationException("Not there yet");
+		try {
+			return inTransaction(timeout, (connection) -> {
+				setUp(connection, timeout.toMillis(), timeout);
+				boolean ours = new FenceFireTimes(connection, this.table).complete(grant, fireTime);
+				connection.commit();
+				return ours;
+			});
+		}
+		catch (SQLException ex) {
+			throw new LeaseStoreException(grant.job().name() + ": that " + fireTime.instant()
+					+ " has run could not be recorded in the guarded database (" + ex.getMessage() + ")", ex);
+		}
 	}
 
 	@Override
 	public Map<String, FireTimes> fireTimes(JobId job, Duration timeout) {
-		throw new UnsupportedOperationException("Not there yet");
+		try {
+			return inTransaction(timeout, (connection) -> {
+				Map<String, FireTimes> known = new FenceFireTimes(connection, this.table).all(job);
+				connection.commit();
+				return known;
+			});
+		}
+		catch (SQLException ex) {
+			throw new LeaseStoreException(
+					job.name() + ": the guarded database did not tell its fire times (" + ex.getMessage() + ")", ex);
+		}
+	}
+
+	private <T> T inTransaction(Duration timeout, Work<T> work) throws SQLException {
+		try (Connection connection = RawConnections.open(this.dataSource);
+				ReplyBound bound = ReplyBound.on(connection, timeout.plus(REPLY_MARGIN))) {
+			boolean autoCommit = connection.getAutoCommit();
+			connection.setAutoCommit(false);
+			T answer = perform(connection, work);
+			connection.setAutoCommit(autoCommit);
+			return answer;
+		}
+	}
+
+	private static <T> T perform(Connection connection, Work<T> work) throws SQLException {
+		try {
+			return work.perform(connection);
+		}
+		catch (SQLException ex) {
+			rollback(connection, ex);
+			throw ex;
+		}
 	}
 
 	private FenceAnswer raise(Connection connection, Attempt attempt) throws SQLException {
@@ -127,19 +151,36 @@ public final class JdbcFence implements Fence {
 	}
 
 	private FenceAnswer tryRaise(Connection connection, Attempt attempt) throws SQLException {
-		long millis = Math.max(SHORTEST_TRY, Math.min(attempt.millisLeft(), attempt.timeout().toMillis() / TRIES));
-		try (var statement = connection.createStatement()) {
-			statement.execute(SET_UP.formatted(millis, millis + SHORTEST_TRY, attempt.timeout().toMillis()));
-		}
-		FenceAnswer answer = upsert(connection, attempt) ? new Raised(attempt.grant().fireTime())
-				: seen(connection, attempt.grant().job());
+		setUp(connection, Math.min(attempt.millisLeft(), attempt.timeout().toMillis() / TRIES), attempt.timeout());
+		GrantedFireTime fireTime = attempt.grant().fireTime();
+		FenceAnswer answer = (fireTime != null) ? raise(connection, attempt, fireTime)
+				: (upsert(connection, attempt) ? new Raised(null) : seen(connection, attempt.grant().job()));
 		connection.commit();
 		return answer;
 	}
 
+	private FenceAnswer raise(Connection connection, Attempt attempt, GrantedFireTime fireTime) throws SQLException {
+		FenceFireTimes fireTimes = new FenceFireTimes(connection, this.table);
+		Early early = fireTimes.early(fireTime);
+		if (early != null) {
+			return early;
+		}
+		if (!upsert(connection, attempt)) {
+			return seen(connection, attempt.grant().job());
+		}
+		return fireTimes.begin(attempt.grant(), fireTime);
+	}
+
+	private static void setUp(Connection connection, long millis, Duration idle) throws SQLException {
+		long bound = Math.max(SHORTEST_TRY, millis);
+		try (var statement = connection.createStatement()) {
+			statement.execute(FenceSql.SET_UP.formatted(bound, bound + SHORTEST_TRY, idle.toMillis()));
+		}
+	}
+
 	private boolean upsert(Connection connection, Attempt attempt) throws SQLException {
 		LeaseGrant grant = attempt.grant();
-		String sql = RAISE.formatted(this.table.qualifiedName(connection));
+		String sql = FenceSql.RAISE.formatted(this.table.qualifiedName(connection));
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			statement.setString(1, grant.job().namespace());
 			statement.setString(2, grant.job().name());
@@ -153,7 +194,7 @@ public final class JdbcFence implements Fence {
 	}
 
 	private Refused seen(Connection connection, JobId job) throws SQLException {
-		String sql = SEEN.formatted(this.table.qualifiedName(connection));
+		String sql = FenceSql.SEEN.formatted(this.table.qualifiedName(connection));
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			statement.setString(1, job.namespace());
 			statement.setString(2, job.name());
@@ -175,6 +216,18 @@ public final class JdbcFence implements Fence {
 			cause.addSuppressed(ex);
 			throw cause;
 		}
+	}
+
+	/**
+	 * Something to be done in a transaction, which it ends.
+	 *
+	 * @param <T> the type of the answer
+	 */
+	@FunctionalInterface
+	private interface Work<T> {
+
+		T perform(Connection connection) throws SQLException;
+
 	}
 
 	/**

@@ -75,9 +75,10 @@ public interface Fence {
 	 * The database knows that there is nothing to run for the grant's fire time. The
 	 * fence stands at the grant's token all the same.
 	 *
-	 * @param completed the last fire time that was completed
+	 * @param completed the last fire time that was completed, or null if none is known: a
+	 * firing that finishes nothing has nothing to run once its fire time was started
 	 */
-	record AlreadyRan(Instant completed) implements FenceAnswer {
+	record AlreadyRan(@Nullable Instant completed) implements FenceAnswer {
 	}
 
 	/**

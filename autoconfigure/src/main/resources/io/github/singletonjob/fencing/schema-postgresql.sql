@@ -9,3 +9,14 @@ CREATE TABLE IF NOT EXISTS singleton_job (
 	raised_at timestamptz,
 	PRIMARY KEY (namespace, name)
 );
+
+-- What has run: one row for each schedule of a job. It belongs into the same schema.
+CREATE TABLE IF NOT EXISTS singleton_job_fire_time (
+	namespace text NOT NULL,
+	name text NOT NULL,
+	schedule text NOT NULL,
+	started timestamptz,
+	completed timestamptz,
+	token bigint,
+	PRIMARY KEY (namespace, name, schedule)
+);
