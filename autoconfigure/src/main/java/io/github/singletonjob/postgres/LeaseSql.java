@@ -171,6 +171,20 @@ final class LeaseSql {
 	 */
 	static final String CHECK_FOR_CLIENT = "select set_config('client_connection_check_interval', ?, false)";
 
+	/** Which keys of many somebody holds. */
+	static final String HELD = """
+			select distinct (classid::bigint << 32) | objid::bigint from pg_locks
+			where locktype = 'advisory' and granted and objsubid = 1
+			and database = (select oid from pg_database where datname = current_database())
+			and (classid::bigint << 32) | objid::bigint = any (?)""";
+
+	/** A watching session that falls silent is of no use to anybody. */
+	static final String WATCH_SETTINGS = """
+			select set_config('application_name', ?, false),
+				set_config('idle_session_timeout', '30000', false),
+				set_config('statement_timeout', '2000', false),
+				set_config('lock_timeout', '1000', false)""";
+
 	private LeaseSql() {
 	}
 

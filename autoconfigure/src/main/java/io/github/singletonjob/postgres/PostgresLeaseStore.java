@@ -15,6 +15,7 @@ import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.lease.UnusableStoreException;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  * There is one session for each time to live that is in use; it is closed when it was not
  * needed for half of that time. A lost session loses its leases, and the next attempt
- * opens another.
+ * opens another. While somebody stands by, one more connection is open for all who do.
  */
 public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 
@@ -48,6 +49,8 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 
 	private final Sessions sessions;
 
+	private final LeaseWatches watches;
+
 	/**
 	 * Creates a store; nothing is opened before the first call.
 	 * @param source where its connections come from
@@ -56,6 +59,7 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 	public PostgresLeaseStore(SessionSource source, String applicationName) {
 		this.probe = new PostgresProbe(source);
 		this.sessions = new Sessions(source, applicationName, this.probe, this.claims);
+		this.watches = new LeaseWatches(source, applicationName);
 	}
 
 	/**
@@ -177,9 +181,22 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 		}
 	}
 
+	/**
+	 * {@inheritDoc}
+	 * <p>
+	 * Does not wait for the server: the connection for it is opened by another thread,
+	 * again and again while the server cannot be reached. A release is known within
+	 * milliseconds, the end of a session within half a second.
+	 */
+	@Override
+	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
+		return this.watches.add(job, freed);
+	}
+
 	/** Ends all sessions, and with them, on the server, all leases. */
 	@Override
 	public void close() {
+		this.watches.close();
 		this.sessions.close();
 	}
 
