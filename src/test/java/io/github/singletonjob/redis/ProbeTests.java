@@ -1,6 +1,8 @@
 package io.github.singletonjob.redis;
 
 import java.time.Duration;
+import java.util.Locale;
+import java.util.stream.Stream;
 
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
@@ -22,6 +24,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What is found out at start.
  */
 class ProbeTests {
+
+	private static final CommandType[] DOCUMENTED = { CommandType.EVALSHA, CommandType.EVAL, CommandType.GET,
+			CommandType.SET, CommandType.INCR, CommandType.PEXPIRE, CommandType.PTTL, CommandType.DEL, CommandType.TIME,
+			CommandType.HSET, CommandType.HGET, CommandType.HMGET, CommandType.HGETALL, CommandType.PUBLISH,
+			CommandType.SUBSCRIBE, CommandType.UNSUBSCRIBE };
 
 	private final RedisServer server = RedisServer.create().withPassword("secret");
 
@@ -56,7 +63,12 @@ class ProbeTests {
 	}
 
 	private void restrictedUser(CommandType... commands) {
-		AclSetuserArgs rights = AclSetuserArgs.Builder.on().addPassword("pw").keyPattern(Stores.PREFIX + "*");
+		AclSetuserArgs rights = AclSetuserArgs.Builder.reset()
+			.on()
+			.addPassword("pw")
+			.keyPattern(Stores.PREFIX + "*")
+			.resetChannels()
+			.channelPattern(Stores.PREFIX + "*");
 		for (CommandType command : commands) {
 			rights.addCommand(command);
 		}
@@ -71,7 +83,8 @@ class ProbeTests {
 		try (RedisLeaseStore store = Stores.open(this.target)) {
 			store.probe();
 		}
-		assertThat(Stores.keys(this.server)).containsExactly(Stores.tokenKey(Stores.job("billing")));
+		assertThat(Stores.keys(this.server)).containsExactlyInAnyOrder(Stores.tokenKey(Stores.job("billing")),
+				Stores.recordKey(Stores.job("billing")));
 	}
 
 	@Test
@@ -85,17 +98,28 @@ class ProbeTests {
 
 	@Test
 	void aUserWithTheDocumentedRightsIsEnough() {
-		restrictedUser(CommandType.EVALSHA, CommandType.EVAL, CommandType.GET, CommandType.SET, CommandType.INCR,
-				CommandType.PEXPIRE, CommandType.DEL, CommandType.TIME);
+		restrictedUser(DOCUMENTED);
 		assertUsable();
 	}
 
 	@Test
 	void aUserWhoLacksARightIsRefused() {
-		restrictedUser(CommandType.EVALSHA, CommandType.EVAL, CommandType.GET, CommandType.SET, CommandType.INCR,
-				CommandType.PEXPIRE, CommandType.TIME);
+		for (CommandType each : DOCUMENTED) {
+			if (each != CommandType.SUBSCRIBE && each != CommandType.UNSUBSCRIBE) {
+				restrictedUser(Stream.of(DOCUMENTED).filter((other) -> other != each).toArray(CommandType[]::new));
+				assertThat(refusal()).as("without " + each).hasMessageContaining("lacks a right");
+				assertThat(refusal().action()).contains("~singleton-job:*")
+					.contains("+" + each.name().toLowerCase(Locale.ROOT));
+			}
+		}
+	}
+
+	@Test
+	void aUserWhoLacksTheChannelsIsRefused() {
+		restrictedUser(DOCUMENTED);
+		this.server.ask((redis) -> redis.aclSetuser("shop", AclSetuserArgs.Builder.resetChannels()));
 		assertThat(refusal()).hasMessageContaining("lacks a right");
-		assertThat(refusal().action()).contains("~singleton-job:*").contains("+del");
+		assertThat(refusal().action()).contains("&singleton-job:*");
 	}
 
 	@Test

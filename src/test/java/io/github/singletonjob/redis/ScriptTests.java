@@ -1,5 +1,8 @@
 package io.github.singletonjob.redis;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -8,6 +11,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.Renewal;
@@ -85,11 +90,31 @@ class ScriptTests {
 		server.ask(RedisCommands::configResetstat);
 		assertThat(Stores.isHeld(this.store, this.job)).isTrue();
 		assertThat(calls("get")).isEqualTo(1);
-		for (String write : List.of("set", "incr", "pexpire", "del")) {
-			assertThat(calls(write)).as(write).isZero();
-		}
+		assertNothingIsWritten();
 		String after = server.ask((commands) -> commands.get(Stores.leaseKey(this.job)));
 		assertThat(after).isEqualTo(before);
+	}
+
+	@Test
+	void writeNothingIfThereIsNothingToRun() {
+		Instant fireTime = Instant.now().truncatedTo(ChronoUnit.HOURS);
+		LeaseRequest request = Stores.request(this.job, Duration.ofSeconds(5))
+			.forFiring(new Firing("", fireTime, true));
+		this.store.release(((Acquisition.Acquired) this.store.tryAcquire(request)).grant(), fireTime);
+		LeaseRequest early = Stores.request(this.job, Duration.ofSeconds(5))
+			.forFiring(new Firing("", fireTime.plus(1, ChronoUnit.DAYS), true));
+		server.ask(RedisCommands::configResetstat);
+		assertThat(this.store.tryAcquire(request)).isEqualTo(new Acquisition.AlreadyRan(fireTime));
+		assertThat(this.store.tryAcquire(early)).isInstanceOf(Acquisition.Early.class);
+		assertThat(this.store.inspect(this.job, Duration.ofSeconds(5)).held()).isFalse();
+		assertThat(calls("evalsha") + calls("eval")).as("round trips").isLessThanOrEqualTo(4);
+		assertNothingIsWritten();
+	}
+
+	private static void assertNothingIsWritten() {
+		for (String write : List.of("set", "incr", "pexpire", "del", "hset", "publish")) {
+			assertThat(calls(write)).as(write).isZero();
+		}
 	}
 
 	@Test
@@ -123,8 +148,8 @@ class ScriptTests {
 	@Test
 	void compareTheWholeGrant() {
 		RedisGrant grant = Stores.acquire(this.store, this.job);
-		RedisGrant other = new RedisGrant(grant.request(), grant.token() - 1);
-		RedisGrant begun = new RedisGrant(request(grant.owner().substring(0, 8)), grant.token());
+		RedisGrant other = new RedisGrant(grant.request(), grant.token() - 1, null, false);
+		RedisGrant begun = new RedisGrant(request(grant.owner().substring(0, 8)), grant.token(), null, false);
 		for (RedisGrant forged : List.of(other, begun)) {
 			assertThat(renew(this.store, forged)).isEqualTo(Renewal.GONE);
 			assertThat(this.store.release(forged)).isFalse();
@@ -156,7 +181,8 @@ class ScriptTests {
 			current.set(null);
 		}
 		renewals.orTimeout(10, TimeUnit.SECONDS).join();
-		assertThat(Stores.keys(server)).containsExactly(Stores.tokenKey(this.job));
+		assertThat(Stores.keys(server)).containsExactlyInAnyOrder(Stores.tokenKey(this.job),
+				Stores.recordKey(this.job));
 		assertThat(calls("del")).isGreaterThanOrEqualTo(rounds);
 	}
 
@@ -165,6 +191,7 @@ class ScriptTests {
 		for (String name : List.of("billing", "{braces}", "}{", "{}", "{a}{b}", "a:b", "請求書", "🧾", "two\nlines")) {
 			JobKeys keys = JobKeys.of(Stores.PREFIX, new JobId(name, name));
 			assertThat(SlotHash.getSlot(keys.lease())).as(name).isEqualTo(SlotHash.getSlot(keys.token()));
+			assertThat(SlotHash.getSlot(keys.lease())).as(name).isEqualTo(SlotHash.getSlot(keys.record()));
 			assertThat(keys.lease()).as(name).isNotEqualTo(keys.token()).endsWith(name + '/' + name);
 		}
 		assertThat(SlotHash.getSlot(Stores.leaseKey(this.job)))

@@ -73,6 +73,10 @@ final class Stores {
 		return JobKeys.of(PREFIX, job).token();
 	}
 
+	static String recordKey(JobId job) {
+		return JobKeys.of(PREFIX, job).record();
+	}
+
 	static List<String> keys(RedisServer server) {
 		return server.ask((commands) -> commands.keys("*"));
 	}

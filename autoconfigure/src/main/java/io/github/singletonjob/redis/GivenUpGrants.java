@@ -1,7 +1,6 @@
 package io.github.singletonjob.redis;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -38,10 +37,10 @@ final class GivenUpGrants {
 		return this.owners.contains(owner);
 	}
 
-	void add(LeaseRequest request, JobKeys keys, LeaseConnection asked) {
+	void add(LeaseRequest request, JobScripts scripts, LeaseConnection asked) {
 		this.owners.add(request.owner());
 		long end = System.nanoTime() + request.ttl().toNanos();
-		attempt(new Attempt(request, keys, end), asked);
+		attempt(new Attempt(request, scripts, end), asked);
 	}
 
 	private void attempt(Attempt attempt, @Nullable LeaseConnection connection) {
@@ -70,13 +69,13 @@ final class GivenUpGrants {
 	 * What is to be given up.
 	 *
 	 * @param request the request that was not answered
-	 * @param keys the keys of its job
+	 * @param scripts the scripts of its job
 	 * @param end when a lease would be over by itself, in {@link System#nanoTime()}
 	 */
-	private record Attempt(LeaseRequest request, JobKeys keys, long end) {
+	private record Attempt(LeaseRequest request, JobScripts scripts, long end) {
 
 		ScriptCommand release() {
-			return ScriptCommand.of(Script.RELEASE, List.of(this.keys.lease()), List.of(this.request.owner() + ' '));
+			return this.scripts.release(this.request.owner() + ' ', null, null);
 		}
 
 		Duration pause() {

@@ -15,14 +15,18 @@ import io.github.singletonjob.lease.JobId;
  *
  * @param lease the key of the lease, which expires
  * @param token the key of the last token, which stays
+ * @param record the key of the fire times and of the token that was given back last,
+ * which stays
+ * @param channel where it is said that the lease was given back
  */
-record JobKeys(String lease, String token) {
+record JobKeys(String lease, String token, String record, String channel) {
 
 	private static final int HASH_BYTES = 16;
 
 	static JobKeys of(String prefix, JobId job) {
 		String tagged = prefix + '{' + hash(job) + '}';
-		return new JobKeys(tagged + ":lease:" + job, tagged + ":token:" + job);
+		return new JobKeys(tagged + ":lease:" + job, tagged + ":token:" + job, tagged + ":record:" + job,
+				tagged + ":free:" + job);
 	}
 
 	/** A brace in the prefix would decide about the slot, in the place of the job. */

@@ -1,6 +1,10 @@
 package io.github.singletonjob.redis;
 
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -25,6 +29,14 @@ final class LeaseConnectionFactory extends LettuceConnectionFactory {
 			throw new IllegalStateException("The connection is shared, but there is none");
 		}
 		return connection;
+	}
+
+	/** The same, for a connection on which Redis publishes. */
+	StatefulRedisPubSubConnection<String, String> connectPubSub() {
+		afterPropertiesSet();
+		AbstractRedisClient client = getRequiredNativeClient();
+		return (client instanceof RedisClusterClient cluster) ? cluster.connectPubSub()
+				: ((RedisClient) client).connectPubSub();
 	}
 
 }

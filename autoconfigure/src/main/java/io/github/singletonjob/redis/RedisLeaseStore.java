@@ -7,12 +7,14 @@ import java.util.Iterator;
 import java.util.List;
 
 import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.lease.UnusableStoreException;
 
@@ -32,17 +34,22 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * milliseconds. So tokens still go up when the server was wiped, or when a replica is
  * promoted that has not seen the last grants. If the new server's clock lags more than
  * that, the fence notices, and the runtime asks again with a floor.</li>
+ * <li>A firing is decided in the same script, before anything is written: the record of
+ * the job, a hash, has the fire time of each schedule that was started last, the one that
+ * was completed last, and the token that was given back last.</li>
  * <li>A renewal compares and sets the time to live, a release compares and deletes. All
  * renewals of a call leave in one flush, and each is answered by itself. Neither creates
  * a lease.</li>
  * <li>The client may send a request again whose answer was lost with the connection. That
- * is harmless for the first two; of a release that was sent twice and then did not find
+ * is harmless for the first three; of a release that was sent twice and then did not find
  * the lease, nobody knows whether it was the first that deleted it: unknown.</li>
+ * <li>Who stands by is told by a message, published in the script that releases. A lease
+ * that expires is not announced.</li>
  * <li>A request without an answer in time is {@linkplain GivenUpGrants given up}.</li>
  * </ol>
  * The time to live counts from the execution in the server, so a deadline that counts
  * from the sending is earlier. It ends by the server's clock; stepping that clock ends
- * leases early or late. The key of a job's token never expires: one small key for each
+ * leases early or late. Token and record of a job never expire: two small keys for each
  * job that there ever was. A lease in Redis is not safe if the server loses what it has
  * confirmed; the fence in the database is what protects the data then.
  */
@@ -53,6 +60,8 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 	private final LeaseConnections connections;
 
 	private final GivenUpGrants givenUp;
+
+	private final Subscriptions subscriptions;
 
 	private final RedisProbe probe;
 
@@ -69,7 +78,9 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 	public RedisLeaseStore(RedisConnectionFactory connectionFactory, String keyPrefix) {
 		JobKeys.requireValid(keyPrefix);
 		this.keyPrefix = keyPrefix;
-		this.connections = new LeaseConnections(ConnectionSettings.of(connectionFactory), this.threads);
+		ConnectionSettings settings = ConnectionSettings.of(connectionFactory);
+		this.connections = new LeaseConnections(settings, this.threads);
+		this.subscriptions = new Subscriptions(settings, this.threads);
 		this.givenUp = new GivenUpGrants(this.connections, this.threads);
 		this.probe = new RedisProbe(this.connections, keyPrefix);
 	}
@@ -88,20 +99,17 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 	public Acquisition tryAcquire(LeaseRequest request) {
 		requireUsable(request.owner());
 		CallTime time = CallTime.interruptible(request.callTimeout());
-		JobKeys keys = keys(request);
+		JobScripts scripts = scripts(request.job());
 		LeaseConnection connection = this.connections.get(time);
-		ScriptReply reply = connection.execute(List.of(acquire(request, keys)), time).get(0);
+		ScriptReply reply = connection.execute(List.of(scripts.acquire(request)), time).get(0);
 		if (!reply.isAnswer()) {
-			this.givenUp.add(request, keys, connection);
+			this.givenUp.add(request, scripts, connection);
 		}
-		List<String> texts = reply.texts();
-		return switch (reply.verdict()) {
-			case "granted" ->
-				new Acquisition.Acquired(new RedisGrant(request, Long.parseLong(texts.get(texts.size() - 1))));
-			case "held" -> new Acquisition.Held((texts.size() > 1) ? texts.get(1) : null);
-			default ->
-				throw RedisFailure.unknown("Asking for the lease of job '" + request.job() + "'", reply.failure());
-		};
+		Acquisition answer = Answers.acquisition(request, reply);
+		if (answer == null) {
+			throw RedisFailure.unknown("Asking for the lease of job '" + request.job() + "'", reply.failure());
+		}
+		return answer;
 	}
 
 	private void requireUsable(String owner) {
@@ -113,12 +121,6 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 					"An earlier request of the same owner was not answered by Redis in time, and is being given up",
 					null);
 		}
-	}
-
-	private static ScriptCommand acquire(LeaseRequest request, JobKeys keys) {
-		return ScriptCommand.of(Script.ACQUIRE, List.of(keys.lease(), keys.token()),
-				List.of(request.owner(), request.holder(), Long.toString(request.ttl().toMillis()),
-						Long.toString(Math.max(0, request.floor()))));
 	}
 
 	@Override
@@ -137,10 +139,7 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 
 	private List<Renewal> renewOwn(List<RedisGrant> grants) {
 		CallTime time = CallTime.uninterruptible(grants.get(0).callTimeout());
-		List<ScriptCommand> commands = grants.stream()
-			.map((grant) -> ScriptCommand.of(Script.RENEW, List.of(keys(grant.request()).lease()),
-					List.of(grant.ownMark(), Long.toString(grant.ttl().toMillis()))))
-			.toList();
+		List<ScriptCommand> commands = grants.stream().map((grant) -> scripts(grant.job()).renew(grant)).toList();
 		List<ScriptReply> replies = this.connections.get(time).execute(commands, time);
 		List<Renewal> renewals = replies.stream().map(RedisLeaseStore::renewal).toList();
 		if (renewals.stream().allMatch(Renewal.UNKNOWN::equals)) {
@@ -159,12 +158,17 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 
 	@Override
 	public boolean complete(LeaseGrant grant, Instant completed) {
-		throw new UnsupportedOperationException("Not there yet");
-	}
-
-	@Override
-	public LeaseRecord inspect(JobId job, Duration timeout) {
-		throw new UnsupportedOperationException("Not there yet");
+		GrantedFireTime fireTime = grant.fireTime();
+		if (!(grant instanceof RedisGrant own) || fireTime == null) {
+			return false;
+		}
+		ScriptReply reply = execute(scripts(own.job()).complete(own, fireTime, completed), own.callTimeout());
+		return switch (reply.verdict()) {
+			case "completed" -> true;
+			case "gone" -> false;
+			default ->
+				throw RedisFailure.unknown("Recording what job '" + grant.job() + "' has completed", reply.failure());
+		};
 	}
 
 	@Override
@@ -172,10 +176,8 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 		if (!(grant instanceof RedisGrant own)) {
 			return false;
 		}
-		CallTime time = CallTime.uninterruptible(own.callTimeout());
-		ScriptCommand command = ScriptCommand.of(Script.RELEASE, List.of(keys(own.request()).lease()),
-				List.of(own.ownMark()));
-		ScriptReply reply = this.connections.get(time).execute(List.of(command), time).get(0);
+		ScriptReply reply = execute(scripts(own.job()).release(own.ownMark(), own.fireTime(), completed),
+				own.callTimeout());
 		boolean gone = reply.verdict().equals("gone");
 		if (!reply.verdict().equals("released") && (!gone || reply.repeated())) {
 			throw RedisFailure.unknown("Giving back the lease of job '" + grant.job() + "'",
@@ -185,14 +187,41 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 		return !gone;
 	}
 
-	private JobKeys keys(LeaseRequest request) {
-		return JobKeys.of(this.keyPrefix, request.job());
+	@Override
+	public LeaseRecord inspect(JobId job, Duration timeout) {
+		CallTime time = CallTime.interruptible(timeout);
+		ScriptReply reply = this.connections.get(time).execute(List.of(scripts(job).inspect()), time).get(0);
+		if (!reply.verdict().equals("seen")) {
+			throw RedisFailure.unknown("Looking at the lease of job '" + job + "'", reply.failure());
+		}
+		return Answers.record(reply.texts());
+	}
+
+	/**
+	 * Wakes all who stand by when a holder gives its lease back, not when a lease
+	 * expires.
+	 */
+	@Override
+	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
+		return this.subscriptions.listen(scripts(job).keys().channel(), freed,
+				CallTime.interruptible(ttl.dividedBy(3)));
+	}
+
+	/** Also on an interrupted thread. */
+	private ScriptReply execute(ScriptCommand command, Duration timeout) {
+		CallTime time = CallTime.uninterruptible(timeout);
+		return this.connections.get(time).execute(List.of(command), time).get(0);
+	}
+
+	private JobScripts scripts(JobId job) {
+		return JobScripts.of(this.keyPrefix, job);
 	}
 
 	/** Closes the connections; leases that are still held expire by themselves. */
 	@Override
 	public void close() {
 		this.threads.close();
+		this.subscriptions.close();
 		this.connections.close();
 	}
 

@@ -30,6 +30,9 @@ final class RedisProbe {
 
 	private static final Log logger = LogFactory.getLog(RedisProbe.class);
 
+	private static final String COMMANDS = "+evalsha +eval +get +set +incr +pexpire +pttl +del +time +hset +hget"
+			+ " +hmget +hgetall +publish +subscribe +unsubscribe";
+
 	private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(5);
 
 	private final LeaseConnections connections;
@@ -102,7 +105,8 @@ final class RedisProbe {
 
 	private void checkScripts(LeaseConnection connection, CallTime time) {
 		JobKeys keys = JobKeys.of(this.keyPrefix, new JobId("probe", UUID.randomUUID().toString()));
-		ScriptCommand command = ScriptCommand.of(Script.PROBE, List.of(keys.lease()), List.of());
+		ScriptCommand command = ScriptCommand.of(Script.PROBE, List.of(keys.lease(), keys.record()),
+				List.of(keys.channel()));
 		ScriptReply reply = connection.execute(List.of(command), time).get(0);
 		if (!reply.verdict().equals("works")) {
 			throw RedisFailure.unknown("Probing Redis", reply.failure());
@@ -123,8 +127,8 @@ final class RedisProbe {
 		if (message.startsWith("NOPERM") || message.contains("ACL failure")
 				|| message.contains("user executing the script")) {
 			return new UnusableStoreException("The Redis user of the lease store lacks a right (" + message + ")",
-					"Let an administrator execute: ACL SETUSER <user> ~" + this.keyPrefix
-							+ "* +evalsha +eval +get +set +incr +pexpire +del +time",
+					"Let an administrator execute: ACL SETUSER <user> ~" + this.keyPrefix + "* resetchannels &"
+							+ this.keyPrefix + "* " + COMMANDS,
 					failure);
 		}
 		if (message.startsWith("MOVED") || message.startsWith("CROSSSLOT")) {

@@ -15,16 +15,26 @@ import java.util.Locale;
 enum Script {
 
 	/**
-	 * Grants or finds a lease: {@code granted} and the token, or {@code held} and by
-	 * whom.
+	 * Grants or finds a lease: {@code granted}, the token and what the run stands for;
+	 * {@code held} and by whom; {@code ran} and what was completed last; or {@code early}
+	 * and the server's clock.
 	 */
 	ACQUIRE,
 
 	/** Compare and expire: {@code extended} or {@code gone}. */
 	RENEW,
 
-	/** Compare and delete: {@code released} or {@code gone}. */
+	/** Compare and record what was completed: {@code completed} or {@code gone}. */
+	COMPLETE,
+
+	/**
+	 * Compare, record what was completed, delete and say so: {@code released} or
+	 * {@code gone}.
+	 */
 	RELEASE,
+
+	/** Reads all that is known of a job: {@code seen}, and what. */
+	INSPECT,
 
 	/** Tries all commands that the others use. */
 	PROBE;

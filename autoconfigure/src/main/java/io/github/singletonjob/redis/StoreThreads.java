@@ -9,12 +9,14 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * The background threads of a store: one to connect, one for what is to be done later.
+ * The background threads of a store: two to connect, one for what is to be done later.
  * There is none while there is nothing to do.
  */
 final class StoreThreads implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(StoreThreads.class);
+
+	private static final int THREADS = 3;
 
 	private static final Duration IDLE = Duration.ofSeconds(5);
 
@@ -24,7 +26,7 @@ final class StoreThreads implements AutoCloseable {
 	private final ScheduledThreadPoolExecutor executor;
 
 	StoreThreads() {
-		this.executor = new ScheduledThreadPoolExecutor(2, (task) -> {
+		this.executor = new ScheduledThreadPoolExecutor(THREADS, (task) -> {
 			Thread thread = new Thread(task, "singleton-job-redis");
 			thread.setDaemon(true);
 			return thread;
