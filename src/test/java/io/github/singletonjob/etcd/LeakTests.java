@@ -56,7 +56,8 @@ class LeakTests {
 					return all.isDone();
 				});
 			all.join();
-			assertThat(server.api().keys("singleton-job/")).isEmpty();
+			assertThat(server.api().keys("singleton-job/")).hasSize(workers.length)
+				.allMatch((key) -> key.startsWith("singleton-job/leaks/record/"));
 			assertThat(server.api().leases()).hasSize(1);
 			store.close();
 			assertThat(server.api().leases()).isEmpty();

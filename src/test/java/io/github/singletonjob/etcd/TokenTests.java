@@ -71,7 +71,7 @@ class TokenTests {
 		// From now on for everybody, asking for it or not
 		LeaseStore other = this.instances.open();
 		assertThat(this.instances.acquire(other, this.job).token()).isGreaterThan(raised.token());
-		assertThat(this.server.api().keys("singleton-job/")).hasSize(2);
+		assertThat(this.server.api().keys("singleton-job/")).hasSize(3);
 	}
 
 	@Test
@@ -117,7 +117,7 @@ class TokenTests {
 		}
 		List<Long> tokens = rounds.stream().map((round) -> round.join().token()).sorted().toList();
 		assertThat(tokens).doesNotHaveDuplicates().allMatch((token) -> token > 1_000_000);
-		assertThat(this.server.api().keys("singleton-job/")).hasSize(1);
+		assertThat(this.server.api().keys("singleton-job/")).hasSize(2);
 	}
 
 	@Test
@@ -127,11 +127,12 @@ class TokenTests {
 				this.instances.request(this.job, "somebody", 0));
 		KeyValue key = Etcds.get(this.server, grant.key());
 		TakeAnswer seen = new TakeAnswer(key, 0, 0, 1);
+		Plan plan = new Plan(new KnownJob(null, null, 0, JobRecord.NONE), JobRecord.NONE.held(), null);
 		this.server.api().put(grant.attempt().offsetKey(), "1000000");
 		try (Client client = Client.builder().endpoints(this.server.endpoint()).build()) {
-			assertThat(
-					KeyTxns.raise(client.getKVClient(), grant.attempt(), seen).get(10, TimeUnit.SECONDS).isSucceeded())
-				.isFalse();
+			assertThat(KeyTxns.raise(client.getKVClient(), grant.attempt(), plan, seen)
+				.get(10, TimeUnit.SECONDS)
+				.isSucceeded()).isFalse();
 		}
 	}
 

@@ -1,17 +1,22 @@
 package io.github.singletonjob.etcd;
 
 import java.time.Duration;
-import java.util.List;
+import java.time.Instant;
+import java.util.Optional;
 
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.LeaseStoreException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Asks for one lease, within the time that the request gives it.
+ * Asks for one lease, within the time that the request gives it. Looks first: a losing
+ * attempt must neither write nor cost a lease of etcd, and what a run stands for is
+ * decided by what was completed. What is written then counts only if nothing has changed.
  */
 final class AcquireCall {
 
@@ -35,15 +40,11 @@ final class AcquireCall {
 	Acquisition perform() {
 		this.holdings.unsettled(this.attempt.key());
 		try {
-			SharedLease lease = this.leases.usable(ttl());
-			if (lease == null) {
-				return lookFirst();
-			}
 			try {
-				return takeOrGiveUp(lease);
+				return untilDefinite();
 			}
 			catch (LeaseGoneException ex) {
-				return lookFirst();
+				return untilDefinite();
 			}
 		}
 		catch (LeaseGoneException ex) {
@@ -54,16 +55,28 @@ final class AcquireCall {
 		}
 	}
 
-	/** A losing attempt must not cost a lease of etcd. */
-	private Acquisition lookFirst() throws LeaseGoneException {
-		List<KeyValue> seen = Replies
-			.await(this.connection.ask((client) -> client.getKVClient().get(this.attempt.keyBytes()),
-					this.attempt.request().callTimeout().dividedBy(3)), this.attempt.deadline(), this.attempt.purpose())
-			.getKvs();
-		if (!seen.isEmpty()) {
-			return refused(seen.get(0));
+	private Acquisition untilDefinite() throws LeaseGoneException {
+		Acquisition answer = null;
+		while (answer == null) {
+			answer = lookAndTake();
 		}
-		return takeOrGiveUp(Replies.await(this.leases.open(ttl()), this.attempt.deadline(), this.attempt.purpose()));
+		return answer;
+	}
+
+	/** Answers null if it has to be done again, because something has changed. */
+	private @Nullable Acquisition lookAndTake() throws LeaseGoneException {
+		KnownJob seen = KnownJob.look(this.connection, this.attempt.keys(),
+				this.attempt.request().callTimeout().dividedBy(3), this.attempt.deadline(), this.attempt.purpose());
+		if (seen.lease() != null) {
+			return refused(seen.lease());
+		}
+		Firing firing = this.attempt.request().firing();
+		Optional<Plan> plan = Plan.of(seen, firing);
+		if (plan.isEmpty()) {
+			Instant completed = (firing != null) ? seen.record().of(firing.schedule()).completed() : null;
+			return new Acquisition.AlreadyRan(completed);
+		}
+		return takeOrGiveUp(plan.get(), lease());
 	}
 
 	private Acquisition refused(KeyValue seen) {
@@ -74,39 +87,48 @@ final class AcquireCall {
 		return new Acquisition.Held(Attempt.holder(seen));
 	}
 
-	private Acquisition takeOrGiveUp(SharedLease lease) throws LeaseGoneException {
+	private SharedLease lease() {
+		Duration ttl = this.attempt.request().ttl();
+		SharedLease usable = this.leases.usable(ttl);
+		return (usable != null) ? usable
+				: Replies.await(this.leases.open(ttl), this.attempt.deadline(), this.attempt.purpose());
+	}
+
+	private @Nullable Acquisition takeOrGiveUp(Plan plan, SharedLease lease) throws LeaseGoneException {
 		lease.namespaces().add(this.attempt.request().job().namespace());
 		try {
-			return take(lease);
+			return take(plan, lease);
 		}
 		catch (RuntimeException ex) {
 			if (EtcdFailure.isLeaseNotFound(ex)) {
 				throw gone(lease);
 			}
-			giveUp(lease);
+			giveUp(plan, lease);
 			throw ex;
 		}
 	}
 
-	private Acquisition take(SharedLease lease) throws LeaseGoneException {
-		while (true) {
-			TakeAnswer answer = TakeAnswer.of(this.attempt, send(lease));
-			if (!this.attempt.hasCreated(answer.key())) {
-				return refused(answer.key());
-			}
-			if (answer.token() > this.attempt.request().floor()) {
-				confirm(lease, answer);
-				EtcdGrant grant = new EtcdGrant(this.attempt, answer.token(), answer.createRevision(), lease);
-				this.holdings.add(grant);
-				return new Acquisition.Acquired(grant);
-			}
-			raise(answer);
+	private @Nullable Acquisition take(Plan plan, SharedLease lease) throws LeaseGoneException {
+		TakeAnswer answer = TakeAnswer.of(this.attempt, send(plan, lease));
+		if (answer == null) {
+			return null;
 		}
+		if (!this.attempt.hasCreated(answer.key())) {
+			return refused(answer.key());
+		}
+		if (answer.token() <= this.attempt.request().floor()) {
+			raise(plan, answer);
+			return null;
+		}
+		confirm(lease, answer);
+		EtcdGrant grant = new EtcdGrant(this.attempt, answer, lease, plan);
+		this.holdings.add(grant);
+		return new Acquisition.Acquired(grant);
 	}
 
-	private TxnResponse send(SharedLease lease) {
+	private TxnResponse send(Plan plan, SharedLease lease) {
 		return Replies.await(
-				this.connection.call((client) -> KeyTxns.take(client.getKVClient(), this.attempt, lease.id())),
+				this.connection.call((client) -> KeyTxns.take(client.getKVClient(), this.attempt, plan, lease.id())),
 				this.attempt.deadline(), this.attempt.purpose());
 	}
 
@@ -120,24 +142,24 @@ final class AcquireCall {
 		}
 	}
 
-	private void raise(TakeAnswer low) {
+	private void raise(Plan plan, TakeAnswer low) {
 		TxnResponse raised = Replies.await(
-				this.connection.call((client) -> KeyTxns.raise(client.getKVClient(), this.attempt, low)),
+				this.connection.call((client) -> KeyTxns.raise(client.getKVClient(), this.attempt, plan, low)),
 				this.attempt.deadline(), this.attempt.purpose());
 		if (!raised.isSucceeded()) {
 			// Somebody else has raised it meanwhile
-			Replies.await(this.connection.call((client) -> KeyTxns.delete(client.getKVClient(), this.attempt)),
+			Replies.await(this.connection.call((client) -> KeyTxns.undo(client.getKVClient(), this.attempt, plan)),
 					this.attempt.deadline(), this.attempt.purpose());
 		}
 	}
 
 	/**
-	 * The key may be there, or come later. What a delete does not reach is found by a
-	 * renewal of the lease, or ends with it.
+	 * The key may be there, or come later. What this does not reach is found by a renewal
+	 * of the lease, or ends with it.
 	 */
-	private void giveUp(SharedLease lease) {
+	private void giveUp(Plan plan, SharedLease lease) {
 		lease.retire();
-		this.connection.callAside((client) -> KeyTxns.delete(client.getKVClient(), this.attempt),
+		this.connection.callAside((client) -> KeyTxns.undo(client.getKVClient(), this.attempt, plan),
 				(answered) -> logger.debug(this.attempt.request().job() + ": what may have been granted was given up"
 						+ (answered ? "" : ", not confirmed")));
 	}
@@ -145,10 +167,6 @@ final class AcquireCall {
 	private LeaseGoneException gone(SharedLease lease) {
 		this.leases.drop(lease);
 		return new LeaseGoneException();
-	}
-
-	private Duration ttl() {
-		return this.attempt.request().ttl();
 	}
 
 	/** The lease of etcd is over, and with it what was attached to it. */

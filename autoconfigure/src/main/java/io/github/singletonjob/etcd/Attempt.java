@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -13,29 +12,41 @@ import org.jspecify.annotations.Nullable;
  * owner, the number of the attempt, and on a line of its own the holder.
  *
  * @param request the request
- * @param key the key that is the lease
- * @param offsetKey the key that says what is added to the revision
+ * @param keys the keys of the job
  * @param value what is written into the key
  * @param start when it began, in {@link System#nanoTime()}
  */
-record Attempt(LeaseRequest request, String key, String offsetKey, String value, long start) {
+record Attempt(LeaseRequest request, JobKeys keys, String value, long start) {
 
 	static Attempt of(LeaseRequest request, KeyNames names, long number) {
-		JobId job = request.job();
 		String value = owner(request) + number + "\n" + request.holder();
-		return new Attempt(request, names.lease(job), names.offset(job), value, System.nanoTime());
+		return new Attempt(request, names.keys(request.job()), value, System.nanoTime());
 	}
 
 	private static String owner(LeaseRequest request) {
 		return KeyNames.encode(request.owner()) + " ";
 	}
 
+	/** The key that is the lease. */
+	String key() {
+		return this.keys.lease();
+	}
+
+	/** The key that says what is added to the revision. */
+	String offsetKey() {
+		return this.keys.offset();
+	}
+
 	ByteSequence keyBytes() {
-		return KeyNames.bytes(this.key);
+		return KeyNames.bytes(key());
 	}
 
 	ByteSequence offsetKeyBytes() {
-		return KeyNames.bytes(this.offsetKey);
+		return KeyNames.bytes(offsetKey());
+	}
+
+	ByteSequence recordKeyBytes() {
+		return KeyNames.bytes(this.keys.record());
 	}
 
 	ByteSequence valueBytes() {

@@ -8,7 +8,10 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.support.Errors;
 import io.grpc.Status;
 import org.jspecify.annotations.Nullable;
@@ -118,6 +121,16 @@ public final class EtcdConnection implements AutoCloseable {
 	 */
 	<T> void callAside(Function<Client, CompletableFuture<T>> request, Consumer<Boolean> end) {
 		CompletableFuture<T> unused = call(request).whenComplete((answer, failure) -> end.accept(failure == null));
+	}
+
+	/**
+	 * Watches a key for its end. The watch ends, too, when the client is replaced.
+	 * @param revision the first one that counts
+	 * @param listener is told on a thread of the client's
+	 */
+	Watch.Watcher watch(ByteSequence key, long revision, Watch.Listener listener) {
+		WatchOption ends = WatchOption.builder().withRevision(revision).withNoPut(true).build();
+		return this.client.getWatchClient().watch(key, ends, listener);
 	}
 
 	private static <T> CompletableFuture<T> send(Client client, Function<Client, CompletableFuture<T>> request) {

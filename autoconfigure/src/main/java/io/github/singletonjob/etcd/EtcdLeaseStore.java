@@ -14,6 +14,7 @@ import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.lease.UnusableStoreException;
 import org.jspecify.annotations.Nullable;
@@ -26,15 +27,22 @@ import org.jspecify.annotations.Nullable;
  * jobs are attached to it: renewing many jobs costs no more than renewing one. If the
  * instance is silent, etcd deletes them all.</li>
  * <li>A job is taken by one transaction, which creates its key if there is none and
- * answers with the key that is there. A losing attempt writes nothing. Attaching a key
- * does not renew the lease, so the winner renews it before it says so.</li>
+ * answers with the key that is there. It is only sent if nobody had the job a moment ago:
+ * a losing attempt writes nothing. Attaching a key does not renew the lease, so the
+ * winner renews it before it says so.</li>
  * <li>The token is the key's create revision plus an offset, read in that transaction.
  * The offset is raised only if the revisions of a restored or new etcd lie below what a
  * guarded database has seen.</li>
  * <li>A renewal renews the lease of etcd and at the same time looks whether the keys are
  * as they were created. An operator takes a job away by deleting its key. Nothing is
  * created anew.</li>
+ * <li>Beside it there is a record of the job, which stays: the fire times, and whether
+ * the last holder gave the lease back. It changes in the transactions that take a job and
+ * give it back, and only in them. So who wants to take a job looks first, and what it
+ * writes then counts only if the record has not changed.</li>
  * <li>A release deletes the key, if it is as it was created.</li>
+ * <li>Those who stand by make a queue: each has a key in it, and watches the one before;
+ * the head watches the job's key. So the end of a lease wakes one of them.</li>
  * <li>A call without an answer may have created a key, or may do so later. Then the lease
  * of etcd takes no more keys. Each of its renewals deletes what is attached to it and not
  * known to be held; when it has nothing left that is held, it is not renewed any more and
@@ -55,6 +63,8 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 
 	private final SharedLeases leases;
 
+	private final StandBys standBys;
+
 	private volatile boolean closed;
 
 	/**
@@ -66,6 +76,7 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 		this.connection = connection;
 		this.names = new KeyNames(prefix);
 		this.leases = new SharedLeases(connection, this.holdings);
+		this.standBys = new StandBys(connection, this.names);
 	}
 
 	/**
@@ -114,12 +125,23 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 
 	@Override
 	public boolean complete(LeaseGrant grant, Instant completed) {
-		throw new UnsupportedOperationException("Not there yet");
+		if (!(grant instanceof EtcdGrant granted) || granted.fireTime() == null) {
+			return false;
+		}
+		granted.complete(completed);
+		return Replies
+			.awaitUninterruptibly(this.connection.call((client) -> KeyTxns.record(client.getKVClient(), granted)),
+					Replies.deadlineIn(granted.callTimeout()),
+					"Recording in etcd what job '" + grant.job() + "' has completed")
+			.isSucceeded();
 	}
 
 	@Override
 	public LeaseRecord inspect(JobId job, Duration timeout) {
-		throw new UnsupportedOperationException("Not there yet");
+		return KnownJob
+			.look(this.connection, this.names.keys(job), timeout.dividedBy(3), Replies.deadlineIn(timeout),
+					"Looking at the lease of job '" + job + "' in etcd")
+			.summary();
 	}
 
 	@Override
@@ -127,22 +149,36 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 		if (!(grant instanceof EtcdGrant granted)) {
 			return false;
 		}
+		granted.complete(completed);
 		this.holdings.unsettled(granted.key());
 		this.holdings.remove(granted);
 		try {
-			return Replies
-				.awaitUninterruptibly(this.connection.call((client) -> KeyTxns.delete(client.getKVClient(), granted)),
+			boolean released = Replies
+				.awaitUninterruptibly(this.connection.call((client) -> KeyTxns.release(client.getKVClient(), granted)),
 						Replies.deadlineIn(granted.callTimeout()),
 						"Giving back the lease of job '" + grant.job() + "' in etcd")
 				.isSucceeded();
+			this.holdings.ended(granted);
+			return released;
 		}
 		catch (LeaseStoreException ex) {
+			this.holdings.ending(granted);
 			granted.lease().retire();
 			throw ex;
 		}
 		finally {
 			this.holdings.settled(granted.key());
 		}
+	}
+
+	/**
+	 * Wakes one of those who stand by, when a lease was given back and when it has ended
+	 * otherwise.
+	 */
+	@Override
+	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
+		ensureOpen();
+		return this.standBys.begin(job, ttl, freed);
 	}
 
 	private void ensureOpen() {
@@ -155,6 +191,7 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
+		this.standBys.close(CLOSING_TIME);
 		this.leases.close(CLOSING_TIME);
 		this.connection.close();
 	}

@@ -14,6 +14,9 @@ final class Holdings {
 
 	private final Map<String, EtcdGrant> granted = new ConcurrentHashMap<>();
 
+	/** Which are being given back: what etcd has made of that is not known. */
+	private final Map<String, EtcdGrant> ending = new ConcurrentHashMap<>();
+
 	private final Map<String, Integer> underWay = new ConcurrentHashMap<>();
 
 	/** From here to {@link #settled} nothing is known of a key. */
@@ -31,6 +34,21 @@ final class Holdings {
 
 	void remove(EtcdGrant grant) {
 		this.granted.remove(grant.key(), grant);
+	}
+
+	/** The reply to its release was lost. */
+	void ending(EtcdGrant grant) {
+		this.ending.put(grant.key(), grant);
+	}
+
+	void ended(EtcdGrant grant) {
+		this.ending.remove(grant.key(), grant);
+	}
+
+	/** The grant that a stray key was, if it is one that was being given back. */
+	@Nullable EtcdGrant endingAs(String key, KeyValue seen) {
+		EtcdGrant grant = this.ending.get(key);
+		return (grant != null && grant.createRevision() == seen.getCreateRevision()) ? grant : null;
 	}
 
 	@Nullable EtcdGrant of(String key) {

@@ -8,17 +8,22 @@ import io.github.singletonjob.lease.JobId;
 
 /**
  * The names of the keys. For each job there is {@code <prefix><namespace>/lease/<job>}
- * while it is held, and {@code <prefix><namespace>/offset/<job>} once its token had to be
- * raised. Letters, digits, {@code .}, {@code _} and {@code -} of a name stand for
- * themselves. All else is written as {@code %} and two hexadecimal digits for each byte,
- * so that no two names make one key, no key begins with another namespace's, and an
- * operator can type them.
+ * while it is held, {@code <prefix><namespace>/record/<job>} once it was held,
+ * {@code <prefix><namespace>/queue/<job>/…} for each instance that stands by, and
+ * {@code <prefix><namespace>/offset/<job>} once its token had to be raised. Letters,
+ * digits, {@code .}, {@code _} and {@code -} of a name stand for themselves. All else is
+ * written as {@code %} and two hexadecimal digits for each byte, so that no two names
+ * make one key, no key begins with another namespace's, and an operator can type them.
  */
 final class KeyNames {
 
 	private static final String LEASE = "/lease/";
 
 	private static final String OFFSET = "/offset/";
+
+	private static final String RECORD = "/record/";
+
+	private static final String QUEUE = "/queue/";
 
 	private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
@@ -43,7 +48,19 @@ final class KeyNames {
 	}
 
 	String offset(JobId job) {
-		return this.prefix + encode(job.namespace()) + OFFSET + encode(job.name());
+		return named(job, OFFSET);
+	}
+
+	String record(JobId job) {
+		return named(job, RECORD);
+	}
+
+	JobKeys keys(JobId job) {
+		return new JobKeys(lease(job), offset(job), record(job), named(job, QUEUE) + "/");
+	}
+
+	private String named(JobId job, String what) {
+		return this.prefix + encode(job.namespace()) + what + encode(job.name());
 	}
 
 	static ByteSequence bytes(String text) {

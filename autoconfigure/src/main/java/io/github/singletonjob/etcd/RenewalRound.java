@@ -123,8 +123,10 @@ final class RenewalRound {
 	}
 
 	private void deleteStray(String name, KeyValue key) {
+		EtcdGrant ending = this.holdings.endingAs(name, key);
 		this.connection.callAside(
-				(client) -> KeyTxns.delete(client.getKVClient(), key.getKey(), key.getCreateRevision()),
+				(client) -> (ending != null) ? KeyTxns.release(client.getKVClient(), ending)
+						: KeyTxns.delete(client.getKVClient(), key.getKey(), key.getCreateRevision()),
 				(answered) -> logger.info("Gave up " + name + " in etcd, which was left by a call without an answer"
 						+ (answered ? "" : "; not confirmed, trying again")));
 	}

@@ -93,7 +93,7 @@ final class SharedLeases {
 	}
 
 	/** Whole seconds are all that etcd can do: never less than what was asked for. */
-	private static long seconds(Duration ttl) {
+	static long seconds(Duration ttl) {
 		return ttl.plusSeconds(1).minusNanos(1).toSeconds();
 	}
 

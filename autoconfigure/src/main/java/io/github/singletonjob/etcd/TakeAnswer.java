@@ -1,12 +1,12 @@
 package io.github.singletonjob.etcd;
 
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.github.singletonjob.lease.LeaseStoreException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The answer to an attempt.
@@ -18,23 +18,17 @@ import io.github.singletonjob.lease.LeaseStoreException;
  */
 record TakeAnswer(KeyValue key, long offset, long offsetRevision, long term) {
 
-	static TakeAnswer of(Attempt attempt, TxnResponse reply) {
+	/** Null if the key is not there: something else has changed meanwhile. */
+	static @Nullable TakeAnswer of(Attempt attempt, TxnResponse reply) {
 		List<GetResponse> seen = reply.getGetResponses();
+		if (seen.get(0).getKvs().isEmpty()) {
+			return null;
+		}
 		KeyValue key = seen.get(0).getKvs().get(0);
 		long term = reply.getHeader().getRaftTerm();
 		List<KeyValue> offset = seen.get(1).getKvs();
-		return offset.isEmpty() ? new TakeAnswer(key, 0, 0, term)
-				: new TakeAnswer(key, offset(attempt, offset.get(0)), offset.get(0).getModRevision(), term);
-	}
-
-	private static long offset(Attempt attempt, KeyValue stored) {
-		try {
-			return Long.parseLong(stored.getValue().toString(StandardCharsets.UTF_8));
-		}
-		catch (NumberFormatException ex) {
-			throw new LeaseStoreException(attempt.purpose() + " failed: the key " + attempt.offsetKey()
-					+ " holds no number. Delete it; with a guarded database it is made anew as needed", ex);
-		}
+		return offset.isEmpty() ? new TakeAnswer(key, 0, 0, term) : new TakeAnswer(key,
+				KnownJob.offset(attempt.offsetKey(), offset.get(0)), offset.get(0).getModRevision(), term);
 	}
 
 	long createRevision() {
