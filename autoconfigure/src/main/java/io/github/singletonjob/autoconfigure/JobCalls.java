@@ -140,8 +140,9 @@ class JobCalls {
 			case COMPLETED, FAILED, SKIPPED_ALREADY_RAN -> true;
 			case SKIPPED_HELD, LOST, CANCELLED -> false;
 		};
-		if (!done && request.firing() != null && request.firing().fireTime() != null) {
-			this.engine.standBy().look(request.job());
+		Firing firing = request.firing();
+		if (!done && firing != null && firing.fireTime() != null) {
+			this.engine.standBy().look(request.job(), firing);
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.github.singletonjob.runtime;
 
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.singletonjob.RunResult;
@@ -51,12 +52,22 @@ final class Candidacy {
 	// Only used by the one look that is on its way, and by the close
 	private volatile @Nullable LeaseWatch watch;
 
+	private final AtomicReference<@Nullable Firing> missed = new AtomicReference<>();
+
 	private int failures;
 
 	Candidacy(StandByJob job, StandByView view, Scheduling scheduling) {
 		this.job = job;
 		this.view = view;
 		this.scheduling = scheduling;
+	}
+
+	/**
+	 * As {@link #look()}, and makes up for a firing that only others' haste prevented.
+	 */
+	void missed(Firing firing) {
+		this.missed.set(firing);
+		look();
 	}
 
 	/** Looks at the job soon, on a worker thread. */
@@ -156,8 +167,8 @@ final class Candidacy {
 
 	private @Nullable Duration lookOnce() throws Throwable {
 		LeaseRecord record = this.view.inspect();
-		Firing open = this.job.isContinuous() ? null : this.view.open(record);
-		if (open == null && !this.job.isContinuous()) {
+		Firing wanted = this.job.isContinuous() ? null : wanted(record);
+		if (wanted == null && !this.job.isContinuous()) {
 			endWatch();
 			return null;
 		}
@@ -167,7 +178,7 @@ final class Candidacy {
 		// Those behind in a queue of the store must not wait for somebody who runs
 		endWatch();
 		long start = this.scheduling.clock().nanoTime();
-		RunResult result = this.job.attempt().run(open);
+		RunResult result = this.job.attempt().run(wanted);
 		if (this.scheduling.clock().nanoTime() - start > LONGEST_PAUSE.toNanos()) {
 			this.failures = 0;
 		}
@@ -177,6 +188,17 @@ final class Candidacy {
 			case FAILED -> this.job.isContinuous() ? backOff() : Duration.ZERO;
 			case SKIPPED_ALREADY_RAN, LOST, CANCELLED -> backOff();
 		};
+	}
+
+	private @Nullable Firing wanted(LeaseRecord record) {
+		Firing firing = this.missed.get();
+		Firing open = this.view.open(record);
+		if (open == null && firing != null && this.view.isDue(firing, record)) {
+			return firing;
+		}
+		// It has run, or another one's run takes longer than its schedule
+		this.missed.compareAndSet(firing, null);
+		return open;
 	}
 
 	private Duration await(LeaseRecord record) {

@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseStore;
 import org.jspecify.annotations.Nullable;
@@ -49,14 +50,16 @@ public final class StandBy {
 	}
 
 	/**
-	 * Looks at a job soon: a firing of it was skipped, or its run was cut short. Does
-	 * nothing for a job that nobody stands by for.
+	 * Looks at a job soon: a firing of it was skipped, or its run was cut short. If no
+	 * run of another fire time was in its way, but an extra run or an attempt, the firing
+	 * is made up for. Does nothing for a job that nobody stands by for.
 	 * @param job the job
+	 * @param firing the firing
 	 */
-	public void look(JobId job) {
+	public void look(JobId job, Firing firing) {
 		Candidacy candidacy = this.candidacies.get(job);
 		if (candidacy != null) {
-			candidacy.look();
+			candidacy.missed(firing);
 		}
 	}
 

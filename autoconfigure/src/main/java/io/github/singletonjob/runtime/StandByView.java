@@ -46,6 +46,11 @@ record StandByView(LeaseStore store, @Nullable Fence fence, StandByJob job) {
 		return null;
 	}
 
+	/** Whether a firing has something to run, as far as the store knows. */
+	boolean isDue(Firing firing, LeaseRecord record) {
+		return record.fireTimes().getOrDefault(firing.schedule(), FireTimes.NONE).decide(firing).isPresent();
+	}
+
 	LeaseWatch watch(Runnable freed) {
 		return this.store.watch(this.job.id(), this.job.timing().ttl(), freed);
 	}

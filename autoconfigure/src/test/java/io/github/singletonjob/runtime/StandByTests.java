@@ -156,8 +156,43 @@ class StandByTests {
 		StandBy standBy = standBy("");
 		leaveOpen(ONE);
 		assertThat(this.runs).isEmpty();
-		standBy.look(BILLING);
+		standBy.look(BILLING, new Firing("", ONE, true));
 		assertThat(this.runs).containsExactly(ONE + " takeover COMPLETED");
+	}
+
+	@Test
+	void aFiringThatAnExtraRunWasInTheWayOfIsMadeUpFor() {
+		LeaseGrant extra = acquire(null);
+		StandBy standBy = standBy("");
+		standBy.look(BILLING, new Firing("", ONE, true));
+		this.time.advance(Duration.ofSeconds(3));
+		assertThat(this.runs).isEmpty();
+		this.store.release(extra, null);
+		assertThat(this.runs).containsExactly(ONE + " COMPLETED");
+		this.time.advance(Duration.ofHours(1));
+		assertThat(this.runs).hasSize(1);
+	}
+
+	@Test
+	void aFiringThatComesWhileAnEarlierRunGoesOnIsSkipped() {
+		LeaseGrant earlier = acquire(new Firing("", ONE, true));
+		StandBy standBy = standBy("");
+		standBy.look(BILLING, new Firing("", ONE.plusSeconds(60), true));
+		this.time.advance(Duration.ofSeconds(3));
+		this.store.release(earlier, ONE);
+		this.time.advance(Duration.ofHours(1));
+		assertThat(this.runs).isEmpty();
+	}
+
+	@Test
+	void aFiringThatAnotherInstanceHasMadeUpForIsNotRepeated() {
+		LeaseGrant extra = acquire(null);
+		StandBy standBy = standBy("");
+		standBy.look(BILLING, new Firing("", ONE, true));
+		this.store.release(extra, null);
+		assertThat(this.runs).hasSize(1);
+		standBy.look(BILLING, new Firing("", ONE, true));
+		assertThat(this.runs).hasSize(1);
 	}
 
 	@Test
@@ -166,7 +201,7 @@ class StandByTests {
 		StandBy standBy = standBy("");
 		standBy.close();
 		this.store.release(grant, null);
-		standBy.look(BILLING);
+		standBy.look(BILLING, new Firing("", ONE, true));
 		this.time.advance(Duration.ofHours(1));
 		assertThat(this.runs).isEmpty();
 	}
