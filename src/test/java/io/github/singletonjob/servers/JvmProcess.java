@@ -49,6 +49,14 @@ public final class JvmProcess implements AutoCloseable {
 	}
 
 	/**
+	 * The time that it has spent on processors so far.
+	 * @return the time of all its threads
+	 */
+	public Duration cpuTime() {
+		return this.process.process().info().totalCpuDuration().orElseThrow();
+	}
+
+	/**
 	 * What it has written so far, to either stream.
 	 * @return the lines
 	 */

@@ -1,0 +1,145 @@
+package io.github.singletonjob.faults;
+
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import io.github.singletonjob.faults.OutageTrial.OutageReport;
+import io.github.singletonjob.servers.EtcdServer;
+import io.github.singletonjob.servers.PostgresServer;
+import io.github.singletonjob.servers.RedisServer;
+import io.github.singletonjob.servers.TcpProxy;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * Applications whose store is down for ten seconds, in two ways one after the other. The
+ * applications run at the same time, the tests only look at what became of them.
+ */
+@Timeout(240)
+class StoreOutageTests {
+
+	private static final Map<Store, CompletableFuture<Reports>> TRIALS = new EnumMap<>(Store.class);
+
+	@BeforeAll
+	static void begin() {
+		for (Store store : Store.values()) {
+			if (store != Store.ETCD || EtcdServer.isAvailable()) {
+				OutageTrial trial = store.open();
+				TRIALS.put(store, CompletableFuture.supplyAsync(() -> attempt(store, trial)));
+			}
+		}
+	}
+
+	@AfterAll
+	static void end() {
+		CompletableFuture.allOf(TRIALS.values().toArray(CompletableFuture[]::new)).exceptionally((ex) -> null).join();
+	}
+
+	private static Reports attempt(Store store, OutageTrial trial) {
+		try (trial) {
+			trial.awaitRoutine();
+			return new Reports(report(store, trial, "silent", TcpProxy::hang),
+					report(store, trial, "refusing", StoreOutageTests::shutDown));
+		}
+	}
+
+	private static OutageReport report(Store store, OutageTrial trial, String kind, Consumer<TcpProxy> begin) {
+		OutageReport report = trial.outage(begin);
+		System.out.printf(
+				"%s %s for 10 s: CPU %.1f %% of a core, TTL 3 s lost after %d ms, all fire again after %d ms%n", store,
+				kind, report.cpuShare() * 100, report.lostAfterMillis(), report.recovery().toMillis());
+		return report;
+	}
+
+	private static void shutDown(TcpProxy proxy) {
+		proxy.refuse();
+		proxy.reset();
+	}
+
+	private static Reports reports(Store store) {
+		assumeTrue(TRIALS.containsKey(store));
+		return TRIALS.get(store).orTimeout(200, TimeUnit.SECONDS).join();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRunWhoseLeaseLastsLongerSurvives(Store store) {
+		OutageReport silent = reports(store).silent();
+		assertThat(silent.after().token()).isEqualTo(silent.before().token());
+	}
+
+	/** A session of Postgres ends with its connection, and the lease with it. */
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "POSTGRES")
+	void itSurvivesAlsoIfConnectionsAreReset(Store store) {
+		OutageReport refusing = reports(store).refusing();
+		assertThat(refusing.after().token()).isEqualTo(refusing.before().token());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRunWithAShorterLeaseIsLostBeforeItCanBeTakenOver(Store store) {
+		assertThat(reports(store).silent().lostAfterMillis()).isBetween(900L, 3000L);
+		assertThat(reports(store).refusing().lostAfterMillis()).isLessThan(3000);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void meanwhileTheApplicationUsesNextToNoTimeOfTheProcessor(Store store) {
+		assertThat(reports(store).silent().cpuShare()).isLessThan(0.05);
+		assertThat(reports(store).refusing().cpuShare()).isLessThan(0.05);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void afterwardsAllGoesOnWithoutARestart(Store store) {
+		assertThat(reports(store).silent().recovery()).hasSeconds(0);
+		assertThat(reports(store).refusing().after().isHeld()).isTrue();
+	}
+
+	/**
+	 * The reports of a store.
+	 *
+	 * @param silent nothing gets through, connections stay open
+	 * @param refusing connections are reset, new ones refused
+	 */
+	private record Reports(OutageReport silent, OutageReport refusing) {
+	}
+
+	private enum Store {
+
+		POSTGRES, REDIS, ETCD;
+
+		OutageTrial open() {
+			String url = PostgresServer.shared().newDatabase();
+			return switch (this) {
+				case POSTGRES -> {
+					TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port());
+					yield new OutageTrial("postgres", proxy, List.of("--spring.datasource.url=" + proxy.through(url)));
+				}
+				case REDIS -> {
+					TcpProxy proxy = TcpProxy.to(RedisServer.shared().port());
+					yield new OutageTrial("redis", proxy,
+							List.of("--spring.datasource.url=" + url, "--spring.data.redis.port=" + proxy.port()));
+				}
+				case ETCD -> {
+					TcpProxy proxy = TcpProxy.to(EtcdServer.shared().port());
+					yield new OutageTrial("etcd", proxy, List.of("--spring.datasource.url=" + url,
+							"--singleton-job.etcd.endpoints=127.0.0.1:" + proxy.port()));
+				}
+			};
+		}
+
+	}
+
+}
