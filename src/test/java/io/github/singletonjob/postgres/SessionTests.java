@@ -14,6 +14,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.singletonjob.contract.Instances;
+import io.github.singletonjob.contract.RacingRenewals;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
@@ -176,15 +177,15 @@ class SessionTests {
 	}
 
 	@Test
-	void tenThousandRoundsLeaveNothing() {
-		for (int round = 0; round < 10_000; round++) {
-			LeaseGrant grant = this.instances.acquire(this.store, this.job);
-			assertThat(this.store.release(grant)).isTrue();
-		}
+	void roundsWithRacingRenewalsLeaveNothing() {
+		Duration ttl = Duration.ofSeconds(5);
+		Instances patient = new Instances(() -> this.store, new StoreTraits(ttl, ttl, ttl));
+		RacingRenewals.race(this.store, (worker) -> patient.request(patient.job("job " + worker), "somebody"), 5000);
 		assertThat(Databases.advisoryLocks(this.url)).isZero();
 		assertThat(Databases.sessions(this.url)).isEqualTo(1);
 		assertThat(sessionThreads()).hasSize(1);
-		assertThat(Databases.ask(this.url, "select count(*) from singleton_job_lease")).isEqualTo(1);
+		assertThat(Databases.ask(this.url, "select count(*) from singleton_job_lease")).isEqualTo(4);
+		assertThat(Databases.ask(this.url, "select count(owner) from singleton_job_lease")).isZero();
 		await().until(() -> Databases.sessions(this.url) == 0 && sessionThreads().isEmpty());
 	}
 

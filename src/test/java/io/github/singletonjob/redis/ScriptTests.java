@@ -5,14 +5,13 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.Firing;
+import io.github.singletonjob.contract.RacingRenewals;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.Renewal;
@@ -163,26 +162,10 @@ class ScriptTests {
 
 	@Test
 	void leaveNoLeaseWhenReleasesRaceWithRenewals() {
-		int rounds = 20_000;
-		AtomicReference<RedisGrant> current = new AtomicReference<>(Stores.acquire(this.store, this.job));
-		CompletableFuture<Void> renewals = CompletableFuture.runAsync(() -> {
-			for (RedisGrant grant = current.get(); grant != null; grant = current.get()) {
-				this.store.renew(List.of(grant));
-			}
-		});
-		try {
-			for (int i = 1; i < rounds; i++) {
-				assertThat(this.store.release(current.get())).isTrue();
-				current.set(Stores.acquire(this.store, this.job));
-			}
-			assertThat(this.store.release(current.get())).isTrue();
-		}
-		finally {
-			current.set(null);
-		}
-		renewals.orTimeout(10, TimeUnit.SECONDS).join();
-		assertThat(Stores.keys(server)).containsExactlyInAnyOrder(Stores.tokenKey(this.job),
-				Stores.recordKey(this.job));
+		int rounds = RacingRenewals.race(this.store,
+				(worker) -> Stores.request(Stores.job("job " + worker), Duration.ofSeconds(5)), 10_000);
+		assertThat(Stores.keys(server)).hasSize(8)
+			.allMatch((key) -> key.contains("}:token:") || key.contains("}:record:"));
 		assertThat(calls("del")).isGreaterThanOrEqualTo(rounds);
 	}
 
