@@ -35,6 +35,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 @Import(OutageProcess.Jobs.class)
 public class OutageProcess {
 
+	/** How long the shorter lease lasts. */
+	static final Duration HASTY = Duration.ofSeconds(4);
+
 	public static void main(String[] args) throws IOException {
 		Jobs jobs = SpringApplication.run(OutageProcess.class, args).getBean(Jobs.class);
 		BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -65,7 +68,7 @@ public class OutageProcess {
 		}
 
 		@Scheduled(fixedDelay = 200)
-		@SingletonJob(value = "hasty", ttl = "3s")
+		@SingletonJob(value = "hasty", ttl = "4s")
 		void hasty() throws InterruptedException {
 			hold();
 		}

@@ -15,7 +15,6 @@ import org.awaitility.Awaitility;
  */
 final class OutageTrial implements AutoCloseable {
 
-	/** What the issue of a store that is down is measured by. */
 	static final Duration OUTAGE = Duration.ofSeconds(10);
 
 	private static final Duration START = Duration.ofSeconds(90);
@@ -129,7 +128,7 @@ final class OutageTrial implements AutoCloseable {
 	record Held(long token, boolean isHeld, long remainingMillis) {
 
 		static Held of(String line) {
-			String[] words = line.split(" ");
+			String[] words = line.split(" ", -1);
 			return new Held(Long.parseLong(words[3]), "held=true".equals(words[4]),
 					Long.parseLong(words[5].substring("remaining=".length())));
 		}

@@ -1,5 +1,6 @@
 package io.github.singletonjob.faults;
 
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -56,8 +57,8 @@ class StoreOutageTests {
 	private static OutageReport report(Store store, OutageTrial trial, String kind, Consumer<TcpProxy> begin) {
 		OutageReport report = trial.outage(begin);
 		System.out.printf(
-				"%s %s for 10 s: CPU %.1f %% of a core, TTL 3 s lost after %d ms, all fire again after %d ms%n", store,
-				kind, report.cpuShare() * 100, report.lostAfterMillis(), report.recovery().toMillis());
+				"%s %s for 10 s: CPU %.1f %% of a core, short lease lost after %d ms, all fire again after %d ms%n",
+				store, kind, report.cpuShare() * 100, report.lostAfterMillis(), report.recovery().toMillis());
 		return report;
 	}
 
@@ -89,8 +90,8 @@ class StoreOutageTests {
 	@ParameterizedTest
 	@EnumSource
 	void aRunWithAShorterLeaseIsLostBeforeItCanBeTakenOver(Store store) {
-		assertThat(reports(store).silent().lostAfterMillis()).isBetween(900L, 3000L);
-		assertThat(reports(store).refusing().lostAfterMillis()).isLessThan(3000);
+		assertThat(reports(store).silent().lostAfterMillis()).isBetween(500L, OutageProcess.HASTY.toMillis());
+		assertThat(reports(store).refusing().lostAfterMillis()).isLessThan(OutageProcess.HASTY.toMillis());
 	}
 
 	@ParameterizedTest
@@ -103,8 +104,10 @@ class StoreOutageTests {
 	@ParameterizedTest
 	@EnumSource
 	void afterwardsAllGoesOnWithoutARestart(Store store) {
-		assertThat(reports(store).silent().recovery()).hasSeconds(0);
-		assertThat(reports(store).refusing().after().isHeld()).isTrue();
+		for (OutageReport report : List.of(reports(store).silent(), reports(store).refusing())) {
+			assertThat(report.recovery()).isLessThan(Duration.ofSeconds(5));
+			assertThat(report.after().isHeld()).isTrue();
+		}
 	}
 
 	/**
