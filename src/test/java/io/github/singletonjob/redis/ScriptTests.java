@@ -18,11 +18,16 @@ import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.RedisServer;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.resource.ClientResources;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static io.github.singletonjob.contract.Instances.renew;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -117,20 +122,33 @@ class ScriptTests {
 	}
 
 	@Test
-	void renewAThousandLeasesWithoutWaitingInBetween() {
-		List<RedisGrant> grants = new ArrayList<>();
-		for (int i = 0; i < 1000; i++) {
-			grants.add(Stores.acquire(this.store, Stores.job("job " + i)));
+	void renewAThousandLeasesInOneFlush() {
+		CountedFlushes flushes = new CountedFlushes();
+		ClientResources resources = ClientResources.builder().nettyCustomizer(flushes).build();
+		LettuceConnectionFactory application = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("127.0.0.1", server.port()),
+				LettuceClientConfiguration.builder().clientResources(resources).build());
+		try (RedisLeaseStore counted = new RedisLeaseStore(application, Stores.PREFIX)) {
+			List<RedisGrant> grants = new ArrayList<>();
+			for (int i = 0; i < 1000; i++) {
+				grants.add(Stores.acquire(counted, Stores.job("job " + i)));
+			}
+			assertThat(counted.renew(grants)).hasSize(1000).containsOnly(Renewal.EXTENDED);
+			server.ask(RedisCommands::configResetstat);
+			int before = flushes.count();
+			long start = System.nanoTime();
+			List<Renewal> answers = counted.renew(grants);
+			long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+			System.out.printf("1,000 leases renewed in Redis: %d flush(es), read by Redis in %d pieces, %d ms%n",
+					flushes.count() - before, reads(), millis);
+			assertThat(answers).hasSize(1000).containsOnly(Renewal.EXTENDED);
+			assertThat(flushes.count() - before).isEqualTo(1);
+			assertThat(calls("evalsha")).isEqualTo(1000);
+			assertThat(reads()).isLessThan(200);
 		}
-		this.store.renew(grants);
-		server.ask(RedisCommands::configResetstat);
-		long start = System.nanoTime();
-		List<Renewal> answers = this.store.renew(grants);
-		long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-		System.out.println("1,000 leases renewed in " + millis + " ms, read by Redis in " + reads() + " pieces");
-		assertThat(answers).hasSize(1000).containsOnly(Renewal.EXTENDED);
-		assertThat(calls("evalsha")).isEqualTo(1000);
-		assertThat(reads()).isLessThan(200);
+		finally {
+			resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+		}
 	}
 
 	@Test

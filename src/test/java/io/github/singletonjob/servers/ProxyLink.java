@@ -25,12 +25,17 @@ final class ProxyLink {
 
 	private final ProxyFlow replies;
 
+	private final ProxyTraffic traffic;
+
+	private boolean answered = true;
+
 	ProxyLink(Selector selector, SocketChannel client, int targetPort, ProxyTraffic traffic) throws IOException {
 		this.client = prepare(client);
 		this.server = prepare(SocketChannel.open());
 		this.clientKey = this.client.register(selector, 0);
 		this.serverKey = this.server.register(selector, 0);
 		this.targetPort = targetPort;
+		this.traffic = traffic;
 		this.requests = new ProxyFlow(this.client, this.server, traffic.toServer());
 		this.replies = new ProxyFlow(this.server, this.client, traffic.toClients());
 	}
@@ -47,10 +52,10 @@ final class ProxyLink {
 			}
 			long delay = state.delay().toNanos();
 			if (!state.requestsHeld()) {
-				this.requests.pump(now, delay);
+				pumpRequests(now, delay);
 			}
 			if (!state.repliesHeld()) {
-				this.replies.pump(now, delay);
+				pumpReplies(now, delay);
 			}
 			this.clientKey
 				.interestOps(interest(this.requests, state.requestsHeld(), this.replies, state.repliesHeld()));
@@ -62,6 +67,21 @@ final class ProxyLink {
 			reset();
 			return false;
 		}
+	}
+
+	private void pumpRequests(long now, long delay) throws IOException {
+		long before = this.traffic.toServer().get();
+		this.requests.pump(now, delay);
+		if (this.traffic.toServer().get() > before && this.answered) {
+			this.answered = false;
+			this.traffic.countRoundTrip();
+		}
+	}
+
+	private void pumpReplies(long now, long delay) throws IOException {
+		long before = this.traffic.toClients().get();
+		this.replies.pump(now, delay);
+		this.answered |= this.traffic.toClients().get() > before;
 	}
 
 	long nanosToNext(ProxyState state, long now) {

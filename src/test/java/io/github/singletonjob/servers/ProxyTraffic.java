@@ -10,6 +10,8 @@ final class ProxyTraffic {
 
 	private final AtomicInteger connections = new AtomicInteger();
 
+	private final AtomicInteger roundTrips = new AtomicInteger();
+
 	private final AtomicLong toServer = new AtomicLong();
 
 	private final AtomicLong toClients = new AtomicLong();
@@ -20,6 +22,14 @@ final class ProxyTraffic {
 
 	int connections() {
 		return this.connections.get();
+	}
+
+	void countRoundTrip() {
+		this.roundTrips.incrementAndGet();
+	}
+
+	int roundTrips() {
+		return this.roundTrips.get();
 	}
 
 	AtomicLong toServer() {

@@ -95,6 +95,15 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
+	 * How often a client has waited for the server: requests that were sent without
+	 * waiting for the answers to earlier ones count together.
+	 * @return over all connections
+	 */
+	public int roundTrips() {
+		return this.loop.traffic().roundTrips();
+	}
+
+	/**
 	 * How many bytes have been delivered to the server.
 	 * @return over all connections
 	 */
