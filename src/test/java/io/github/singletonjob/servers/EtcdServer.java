@@ -1,11 +1,10 @@
 package io.github.singletonjob.servers;
 
 import java.io.File;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -26,7 +25,7 @@ public final class EtcdServer implements AutoCloseable {
 
 	private final Path data = Workspace.newPath("etcd");
 
-	private final Path saved = Path.of(this.data + "-saved");
+	private final EtcdBackup backup = new EtcdBackup(this.data);
 
 	private final Path log = Path.of(this.data + ".log");
 
@@ -35,6 +34,10 @@ public final class EtcdServer implements AutoCloseable {
 	private final int port = Ports.free();
 
 	private final int peerPort = Ports.free();
+
+	private final int healthPort = Ports.free();
+
+	private final List<String> encryption = new ArrayList<>();
 
 	private String members;
 
@@ -72,6 +75,19 @@ public final class EtcdServer implements AutoCloseable {
 		return program().isPresent();
 	}
 
+	/**
+	 * Encrypts the connections of clients; counts from the next start.
+	 * @param own how the server proves who it is
+	 * @param client whom it lets in
+	 * @return this
+	 */
+	public EtcdServer withTls(Certificate own, Certificate client) {
+		this.encryption.addAll(List.of("--cert-file", own.certificate().toString(), "--key-file", own.key().toString(),
+				"--client-cert-auth", "--trusted-ca-file", client.certificate().toString(), "--listen-metrics-urls",
+				healthUrl()));
+		return this;
+	}
+
 	/** How the members of its cluster know it. */
 	String asMember() {
 		return this.name + "=" + peerUrl();
@@ -105,16 +121,18 @@ public final class EtcdServer implements AutoCloseable {
 			if (!isRunning()) {
 				throw new IllegalStateException("Did not start, see " + this.log);
 			}
-			return api().isHealthy();
+			return new EtcdApi(this.encryption.isEmpty() ? endpoint() : healthUrl()).isHealthy();
 		});
 	}
 
 	private List<String> command() {
 		String program = program().orElseThrow(() -> new IllegalStateException("No etcd on this machine"));
-		return List.of(program, "--name", this.name, "--data-dir", this.data.toString(), "--listen-client-urls",
-				endpoint(), "--advertise-client-urls", endpoint(), "--listen-peer-urls", peerUrl(),
-				"--initial-advertise-peer-urls", peerUrl(), "--initial-cluster", this.members, "--logger", "zap",
-				"--log-level", "error", "--unsafe-no-fsync");
+		List<String> command = new ArrayList<>(List.of(program, "--name", this.name, "--data-dir", this.data.toString(),
+				"--listen-client-urls", endpoint(), "--advertise-client-urls", endpoint(), "--listen-peer-urls",
+				peerUrl(), "--initial-advertise-peer-urls", peerUrl(), "--initial-cluster", this.members, "--logger",
+				"zap", "--log-level", "error", "--unsafe-no-fsync"));
+		command.addAll(this.encryption);
+		return command;
 	}
 
 	/** Stops the server in an orderly way. */
@@ -139,17 +157,16 @@ public final class EtcdServer implements AutoCloseable {
 		Signals.resume(List.of(running().pid()));
 	}
 
-	/** Keeps a copy of the data, as a backup; the server is stopped meanwhile. */
+	/** Makes a backup. */
 	public void save() {
-		stop();
-		copy(this.data, this.saved);
-		start();
+		this.backup.save(this);
 	}
 
-	/** Goes back to the data of {@link #save()}. */
+	/** Goes back to what was there at {@link #save()}. */
 	public void restore() {
 		kill();
-		copy(this.saved, this.data);
+		this.backup.restore(List.of("--name", this.name, "--initial-cluster", this.members,
+				"--initial-advertise-peer-urls", peerUrl()));
 		start();
 	}
 
@@ -165,7 +182,7 @@ public final class EtcdServer implements AutoCloseable {
 	}
 
 	public String endpoint() {
-		return "http://127.0.0.1:" + this.port;
+		return (this.encryption.isEmpty() ? "http" : "https") + "://127.0.0.1:" + this.port;
 	}
 
 	/** What its JSON interface says. */
@@ -184,7 +201,12 @@ public final class EtcdServer implements AutoCloseable {
 			this.process.close();
 		}
 		Workspace.delete(this.data);
-		Workspace.delete(this.saved);
+		this.backup.delete();
+	}
+
+	/** Not encrypted. */
+	private String healthUrl() {
+		return "http://127.0.0.1:" + this.healthPort;
 	}
 
 	private String peerUrl() {
@@ -198,23 +220,15 @@ public final class EtcdServer implements AutoCloseable {
 		return this.process;
 	}
 
-	private static void copy(Path from, Path to) {
-		Workspace.delete(to);
-		try (Stream<Path> files = Files.walk(from)) {
-			for (Path file : files.toList()) {
-				Files.copy(file, to.resolve(from.relativize(file)));
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+	private static Optional<String> program() {
+		return program("etcd");
 	}
 
-	private static Optional<String> program() {
+	static Optional<String> program(String name) {
 		Stream<String> path = Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator));
 		return Stream.concat(path, Stream.of("/usr/bin"))
 			.filter((directory) -> !directory.isEmpty())
-			.map((directory) -> Path.of(directory, "etcd"))
+			.map((directory) -> Path.of(directory, name))
 			.filter(Files::isExecutable)
 			.map(Path::toString)
 			.findFirst();

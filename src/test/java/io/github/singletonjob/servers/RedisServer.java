@@ -90,6 +90,21 @@ public final class RedisServer implements AutoCloseable {
 	}
 
 	/**
+	 * Encrypts connections to another port; counts from the next start.
+	 * @param own how the server proves who it is
+	 * @param client whom it lets in
+	 * @return that port
+	 */
+	public synchronized int withTls(Certificate own, Certificate client) {
+		int encrypted = Ports.free();
+		with("tls-port", Integer.toString(encrypted));
+		with("tls-cert-file", own.certificate().toString());
+		with("tls-key-file", own.key().toString());
+		with("tls-ca-cert-file", client.certificate().toString());
+		return encrypted;
+	}
+
+	/**
 	 * Starts the server, empty, and returns when it answers.
 	 * @return this
 	 */
@@ -138,6 +153,25 @@ public final class RedisServer implements AutoCloseable {
 		ask((commands) -> commands.replicaof("127.0.0.1", primary.port()));
 		Waits.until("a replica of port " + primary.port(), TIMEOUT,
 				() -> ask((commands) -> commands.info("replication")).contains("master_link_status:up"));
+	}
+
+	/**
+	 * Waits until this copy has what the other server has now.
+	 * @param primary the other one
+	 */
+	public void awaitCopyOf(RedisServer primary) {
+		long written = offset(primary);
+		Waits.until("what port " + primary.port() + " has", TIMEOUT, () -> offset(this) >= written);
+	}
+
+	private static long offset(RedisServer server) {
+		return Long.parseLong(server.ask((commands) -> commands.info("replication"))
+			.lines()
+			.filter((line) -> line.startsWith("master_repl_offset:"))
+			.findFirst()
+			.orElseThrow()
+			.substring("master_repl_offset:".length())
+			.trim());
 	}
 
 	/** Ends being a copy: from here on it can be written to. */
