@@ -27,8 +27,11 @@ public enum ServerImage {
 		this.command = String.join("\n", command);
 	}
 
-	/** Name and tag. */
-	String reference() {
+	/**
+	 * What an engine gets.
+	 * @return name and tag
+	 */
+	public String reference() {
 		return this.reference;
 	}
 

@@ -36,6 +36,15 @@ public final class SharedServers {
 		return ofThisJvm.portOf(image, process);
 	}
 
+	/**
+	 * Whether containers can be started here.
+	 * @param image what they would run
+	 * @return whether an engine answers and has the image or can get it
+	 */
+	public static boolean hasContainersOf(ServerImage image) {
+		return ofThisJvm.engine.answers() && ofThisJvm.engine.obtains(image);
+	}
+
 	synchronized int portOf(ServerImage image, IntSupplier process) {
 		Integer known = this.ports.get(image);
 		if (known != null) {
