@@ -89,7 +89,7 @@ class OutageTests {
 	void aFrozenEtcdCostsNothingAndIsUsedAgainAsSoonAsItIsBack() {
 		int threads = Thread.activeCount();
 		this.server.freeze();
-		double share = cpuShareWhileAsking(Duration.ofSeconds(3));
+		double share = cpuShareWhileAsking(Duration.ofMillis(1500));
 		System.out.printf("CPU with a frozen etcd: %.1f %%%n", share * 100);
 		assertThat(share).isLessThan(0.5);
 		this.server.resume();

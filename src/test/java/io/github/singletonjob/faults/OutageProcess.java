@@ -61,13 +61,13 @@ public class OutageProcess {
 			say("READY");
 		}
 
-		@Scheduled(fixedDelay = 200)
+		@Scheduled(fixedDelay = 1000)
 		@SingletonJob(value = "patient", ttl = "30s")
 		void patient() throws InterruptedException {
 			hold();
 		}
 
-		@Scheduled(fixedDelay = 200)
+		@Scheduled(fixedDelay = 1000)
 		@SingletonJob(value = "hasty", ttl = "4s")
 		void hasty() throws InterruptedException {
 			hold();

@@ -32,7 +32,7 @@ final class OutageTrial implements AutoCloseable {
 				"--spring.task.scheduling.pool.size=8", "--spring.datasource.username=postgres",
 				"--spring.datasource.hikari.maximum-pool-size=6", "--spring.datasource.hikari.minimum-idle=1"));
 		all.addAll(arguments);
-		this.application = JvmProcess.of(OutageProcess.class, all.toArray(String[]::new)).echo(store).start();
+		this.application = JvmProcess.of(OutageProcess.class, all.toArray(String[]::new)).start();
 	}
 
 	/** Waits until all is as it usually is. */
@@ -57,8 +57,9 @@ final class OutageTrial implements AutoCloseable {
 	 * @param begin how it gets down
 	 */
 	OutageReport outage(Consumer<TcpProxy> begin) {
-		int seen = this.application.lines().size();
+		Awaitility.await().atMost(RECOVERY).until(() -> ask("hasty").isHeld());
 		Held before = ask("patient");
+		int seen = this.application.lines().size();
 		Duration cpu = this.application.cpuTime();
 		long start = System.nanoTime();
 		long began = System.currentTimeMillis();

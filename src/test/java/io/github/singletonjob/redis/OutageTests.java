@@ -24,7 +24,7 @@ class OutageTests {
 
 	private static final Duration CALL_TIMEOUT = Duration.ofMillis(300);
 
-	private static final Duration OUTAGE = Duration.ofSeconds(3);
+	private static final Duration OUTAGE = Duration.ofMillis(1500);
 
 	private static final OperatingSystemMXBean SYSTEM = ManagementFactory
 		.getPlatformMXBean(OperatingSystemMXBean.class);
