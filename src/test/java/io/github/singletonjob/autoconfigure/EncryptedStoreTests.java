@@ -85,16 +85,14 @@ class EncryptedStoreTests {
 		try (RedisServer server = RedisServer.create().withPassword("open sesame")) {
 			int port = server.withTls(SERVER, CLIENT);
 			server.start();
-			ApplicationContextRunner plain = this.runner.withPropertyValues("singleton-job.store=redis",
+			ApplicationContextRunner trusting = this.runner.withPropertyValues("singleton-job.store=redis",
 					"spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port,
-					"spring.data.redis.password=open sesame");
-			ApplicationContextRunner trusting = plain.withPropertyValues("spring.data.redis.ssl.bundle=leases",
+					"spring.data.redis.password=open sesame", "spring.data.redis.ssl.bundle=leases",
 					"spring.ssl.bundle.pem.leases.truststore.certificate=file:" + SERVER.certificate());
 			ApplicationContextRunner known = trusting.withPropertyValues(
 					"spring.ssl.bundle.pem.leases.keystore.certificate=file:" + CLIENT.certificate(),
 					"spring.ssl.bundle.pem.leases.keystore.private-key=file:" + CLIENT.key());
 			runs(known);
-			doesNotRun(plain, "Redis");
 			doesNotRun(trusting, "Redis");
 			doesNotRun(
 					known.withPropertyValues(
@@ -119,7 +117,8 @@ class EncryptedStoreTests {
 			isAnswered(known);
 			doesNotRun(plain, "etcd");
 			doesNotRun(trusting, "etcd");
-			doesNotRun(known.withPropertyValues("singleton-job.etcd.tls.ca=" + CLIENT.certificate()), "etcd");
+			doesNotRun(known.withPropertyValues("singleton-job.etcd.tls.ca=" + CLIENT.certificate()),
+					"see the certificates in singleton-job.etcd.tls");
 			askForUsers(server);
 			ApplicationContextRunner shop = known.withPropertyValues("singleton-job.etcd.user=shop",
 					"singleton-job.etcd.password=open sesame");
