@@ -3,6 +3,7 @@ package io.github.singletonjob.etcd;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import io.etcd.jetcd.Client;
 import io.github.singletonjob.contract.Instances;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.JobId;
@@ -13,7 +14,6 @@ import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.EtcdApi;
 import io.github.singletonjob.servers.EtcdServer;
-import io.github.singletonjob.servers.TcpProxy;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -93,12 +93,14 @@ class AcquireTests {
 
 	@Test
 	void aGrantWhoseReplyIsLostIsGivenUpAtOnceIfEtcdCanBeReached() {
-		try (TcpProxy proxy = TcpProxy.to(EtcdServer.shared().port()); EtcdLeaseStore store = Etcds.store(proxy)) {
+		LostReplies replies = new LostReplies();
+		try (Client client = Client.builder().endpoints(EtcdServer.shared().endpoint()).interceptor(replies).build();
+				EtcdLeaseStore store = new EtcdLeaseStore(EtcdConnection.of(client), Etcds.PREFIX)) {
 			LeaseGrant kept = this.instances.acquire(store, this.instances.job("kept"));
-			proxy.hangReplies();
+			replies.lose(true);
 			LeaseRequest request = this.instances.request(this.job, "lost");
 			assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(() -> store.tryAcquire(request));
-			proxy.pass();
+			replies.lose(false);
 			LeaseStore other = this.instances.open();
 			Instances.awaitGrant(() -> other.tryAcquire(this.instances.request(this.job, "next")));
 			assertThat(Instances.renew(store, kept)).isEqualTo(Renewal.EXTENDED);

@@ -48,7 +48,15 @@ final class Etcds {
 	}
 
 	static EtcdLeaseStore unprobed(List<String> endpoints) {
-		return new EtcdLeaseStore(EtcdConnection.to(new EtcdEndpoints(endpoints, null, null, null)), PREFIX);
+		return new EtcdLeaseStore(connection(endpoints), PREFIX);
+	}
+
+	static EtcdConnection connection(EtcdServer server) {
+		return connection(List.of(server.endpoint()));
+	}
+
+	private static EtcdConnection connection(List<String> endpoints) {
+		return EtcdConnection.to(new EtcdEndpoints(endpoints, null, null, null));
 	}
 
 	/** A request with an owner of its own. */

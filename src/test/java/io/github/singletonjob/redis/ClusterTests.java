@@ -3,8 +3,10 @@ package io.github.singletonjob.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.RedisServer;
 import io.lettuce.core.cluster.SlotHash;
@@ -104,6 +106,24 @@ class ClusterTests {
 			.atMost(TIMEOUT)
 			.ignoreExceptions()
 			.until(() -> this.store.renew(this.grants).stream().allMatch(Renewal.EXTENDED::equals));
+	}
+
+	@Test
+	void tellsOfReleasesOnAnyNode() {
+		for (boolean onFirst : new boolean[] { true, false }) {
+			RedisGrant grant = this.grants.stream()
+				.filter((each) -> (expected(each) == Renewal.EXTENDED) == onFirst)
+				.findAny()
+				.get();
+			AtomicInteger woken = new AtomicInteger();
+			try (RedisLeaseStore other = open();
+					LeaseWatch watch = other.watch(grant.job(), TIMEOUT, woken::incrementAndGet)) {
+				Awaitility.await().atMost(TIMEOUT).until(() -> woken.get() > 0);
+				int before = woken.get();
+				assertThat(this.store.release(grant)).isTrue();
+				Awaitility.await().atMost(TIMEOUT).until(() -> woken.get() > before);
+			}
+		}
 	}
 
 	@Test

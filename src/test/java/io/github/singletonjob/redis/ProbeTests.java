@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.lease.UnusableStoreException;
 import io.github.singletonjob.servers.RedisServer;
@@ -120,6 +121,21 @@ class ProbeTests {
 		this.server.ask((redis) -> redis.aclSetuser("shop", AclSetuserArgs.Builder.resetChannels()));
 		assertThat(refusal()).hasMessageContaining("lacks a right");
 		assertThat(refusal().action()).contains("&singleton-job:*");
+	}
+
+	@Test
+	void aUserWhoMayNotSubscribeIsEnoughToStandBy() {
+		restrictedUser(Stream.of(DOCUMENTED)
+			.filter((each) -> each != CommandType.SUBSCRIBE && each != CommandType.UNSUBSCRIBE)
+			.toArray(CommandType[]::new));
+		assertUsable();
+		try (RedisLeaseStore store = Stores.open(this.target)) {
+			LeaseWatch watch = store.watch(Stores.job("billing"), Duration.ofSeconds(3), () -> {
+			});
+			RedisGrant grant = Stores.acquire(store, Stores.job("billing"));
+			watch.close();
+			assertThat(store.release(grant)).isTrue();
+		}
 	}
 
 	@Test

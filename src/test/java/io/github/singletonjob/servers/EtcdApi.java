@@ -40,7 +40,8 @@ public final class EtcdApi {
 	/** Whether this member leads its cluster, as it believes itself. */
 	boolean isLeader() {
 		String status = post("maintenance/status", "{}");
-		return number(status, "leader") == number(status, "member_id");
+		// Nobody leads while they elect
+		return status.contains("\"leader\"") && number(status, "leader") == number(status, "member_id");
 	}
 
 	/** The revision, which goes up with each change of a key. */

@@ -63,7 +63,7 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 
 	private final SharedLeases leases;
 
-	private final StandBys standBys;
+	private final Queues queues;
 
 	private volatile boolean closed;
 
@@ -76,7 +76,7 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 		this.connection = connection;
 		this.names = new KeyNames(prefix);
 		this.leases = new SharedLeases(connection, this.holdings);
-		this.standBys = new StandBys(connection, this.names);
+		this.queues = new Queues(connection, this.names);
 	}
 
 	/**
@@ -178,7 +178,7 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 	@Override
 	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
 		ensureOpen();
-		return this.standBys.begin(job, ttl, freed);
+		return this.queues.begin(job, ttl, freed);
 	}
 
 	private void ensureOpen() {
@@ -191,7 +191,7 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
-		this.standBys.close(CLOSING_TIME);
+		this.queues.close(CLOSING_TIME);
 		this.leases.close(CLOSING_TIME);
 		this.connection.close();
 	}

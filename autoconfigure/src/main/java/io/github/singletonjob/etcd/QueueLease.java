@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueueLease {
 
-	private final Set<StandBy> members = ConcurrentHashMap.newKeySet();
+	private final Set<QueueMember> members = ConcurrentHashMap.newKeySet();
 
 	private final EtcdConnection connection;
 
@@ -37,7 +37,7 @@ final class QueueLease {
 	}
 
 	/** The lease, opened if necessary, kept until everybody has left. */
-	CompletableFuture<Long> join(StandBy member) {
+	CompletableFuture<Long> join(QueueMember member) {
 		this.members.add(member);
 		CompletableFuture<Long> current = this.id;
 		if (current == null || current.isCompletedExceptionally()) {
@@ -51,15 +51,24 @@ final class QueueLease {
 	}
 
 	/** Ends the lease with the last member, and with it all that is left of them. */
-	void leave(StandBy member) {
+	void leave(QueueMember member) {
 		this.members.remove(member);
 		if (this.members.isEmpty()) {
 			CompletableFuture<Void> unused = revoke();
 		}
 	}
 
-	/** Done when etcd has answered, or there was nothing to do. */
-	CompletableFuture<Void> revoke() {
+	/**
+	 * Nobody stands by any more.
+	 * @return done when etcd has answered, or there was nothing to do
+	 */
+	CompletableFuture<Void> end() {
+		this.members.forEach(QueueMember::end);
+		this.members.clear();
+		return revoke();
+	}
+
+	private CompletableFuture<Void> revoke() {
 		CompletableFuture<Long> last = this.id;
 		this.id = null;
 		return (last == null) ? CompletableFuture.completedFuture(null)
@@ -101,7 +110,7 @@ final class QueueLease {
 	private void ended(CompletableFuture<Long> over) {
 		if (this.id == over) {
 			this.id = null;
-			List.copyOf(this.members).forEach(StandBy::enqueue);
+			List.copyOf(this.members).forEach(QueueMember::enqueue);
 		}
 	}
 

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.singletonjob.lease.JobId;
@@ -18,9 +19,9 @@ import org.apache.commons.logging.LogFactory;
 /**
  * Those of this instance who stand by.
  */
-final class StandBys {
+final class Queues {
 
-	private static final Log logger = LogFactory.getLog(StandBys.class);
+	private static final Log logger = LogFactory.getLog(Queues.class);
 
 	private final Map<Duration, QueueLease> leases = new ConcurrentHashMap<>();
 
@@ -28,11 +29,13 @@ final class StandBys {
 
 	private final AtomicLong number = new AtomicLong();
 
+	private final AtomicBoolean closed = new AtomicBoolean();
+
 	private final EtcdConnection connection;
 
 	private final KeyNames names;
 
-	StandBys(EtcdConnection connection, KeyNames names) {
+	Queues(EtcdConnection connection, KeyNames names) {
 		this.connection = connection;
 		this.names = names;
 	}
@@ -45,11 +48,11 @@ final class StandBys {
 		QueueLease lease = this.leases.computeIfAbsent(ttl,
 				(time) -> new QueueLease(this.connection, this.thread, time));
 		QueuePlace place = QueuePlace.of(job, this.names, this.number.incrementAndGet());
-		StandBy standBy = new StandBy(this.connection, this.thread, lease, place, freed);
-		this.thread.execute(standBy::enqueue);
+		QueueMember member = new QueueMember(this.connection, this.thread, lease, place, freed);
+		this.thread.execute(member::enqueue);
 		Duration time = ttl.dividedBy(3);
 		try {
-			standBy.ready().get(Math.min(time.toMillis(), CallLimit.LONGEST_CALL.toMillis()), TimeUnit.MILLISECONDS);
+			member.ready().get(Math.min(time.toMillis(), CallLimit.LONGEST_CALL.toMillis()), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -57,16 +60,19 @@ final class StandBys {
 		catch (ExecutionException | TimeoutException ex) {
 			logger.debug("Standing by for " + job + ": no answer from etcd yet");
 		}
-		return standBy;
+		return member;
 	}
 
 	/** Nobody stands by any more; returns when etcd has answered, or the time is over. */
 	void close(Duration atMost) {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
 		CompletableFuture<Void> done = new CompletableFuture<>();
 		this.thread.execute(() -> {
 			CompletableFuture<?>[] revoked = this.leases.values()
 				.stream()
-				.map(QueueLease::revoke)
+				.map(QueueLease::end)
 				.toArray(CompletableFuture[]::new);
 			CompletableFuture<Void> unused = CompletableFuture.allOf(revoked)
 				.whenComplete((all, failure) -> done.complete(null));

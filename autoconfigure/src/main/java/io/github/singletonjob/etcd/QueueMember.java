@@ -2,6 +2,7 @@ package io.github.singletonjob.etcd;
 
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -9,10 +10,8 @@ import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
-import io.etcd.jetcd.watch.WatchEvent;
-import io.etcd.jetcd.watch.WatchResponse;
 import io.github.singletonjob.lease.LeaseWatch;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -24,11 +23,14 @@ import org.jspecify.annotations.Nullable;
  * for one. The idea is that of etcd's own elections, there without a lease beside the
  * queue. All but {@link #close} and {@link #ready} is done on the {@link QueueThread}.
  */
-final class StandBy implements LeaseWatch {
+final class QueueMember implements LeaseWatch {
 
-	private static final Log logger = LogFactory.getLog(StandBy.class);
+	private static final Log logger = LogFactory.getLog(QueueMember.class);
 
 	private static final Duration PAUSE = Duration.ofMillis(500);
+
+	/** How long one who leaves the queue to take the job has for that. */
+	private static final Duration GRACE = Duration.ofMillis(300);
 
 	private final CompletableFuture<@Nullable Void> ready = new CompletableFuture<>();
 
@@ -42,20 +44,19 @@ final class StandBy implements LeaseWatch {
 
 	private final Runnable freed;
 
-	private Watch.@Nullable Watcher watcher;
-
-	private int watch;
+	private final KeyWatch watch;
 
 	private boolean pausing;
 
 	private volatile boolean closed;
 
-	StandBy(EtcdConnection connection, QueueThread thread, QueueLease lease, QueuePlace place, Runnable freed) {
+	QueueMember(EtcdConnection connection, QueueThread thread, QueueLease lease, QueuePlace place, Runnable freed) {
 		this.connection = connection;
 		this.thread = thread;
 		this.lease = lease;
 		this.place = place;
 		this.freed = freed;
+		this.watch = new KeyWatch(connection, thread);
 	}
 
 	/** Done when something is watched for the first time. */
@@ -83,18 +84,25 @@ final class StandBy implements LeaseWatch {
 			again(failure);
 		}
 		else {
-			look(reply.getGetResponses().get(0).getKvs().get(0));
+			look(reply.getGetResponses().get(0).getKvs().get(0), Duration.ZERO);
 		}
 	}
 
-	private void look(KeyValue own) {
+	/**
+	 * Looks for what to watch.
+	 * @param grace how long to wait before it is said that nobody has the job
+	 */
+	private void look(KeyValue own, Duration grace) {
+		if (this.closed) {
+			return;
+		}
 		CompletableFuture<?> unused = this.connection
 			.call((client) -> KeyTxns.lookAhead(client.getKVClient(), this.place, own.getCreateRevision()))
 			.orTimeout(CallLimit.LONGEST_CALL.toMillis(), TimeUnit.MILLISECONDS)
-			.whenComplete((reply, failure) -> this.thread.execute(() -> looked(own, reply, failure)));
+			.whenComplete((reply, failure) -> this.thread.execute(() -> looked(own, grace, reply, failure)));
 	}
 
-	private void looked(KeyValue own, @Nullable TxnResponse reply, @Nullable Throwable failure) {
+	private void looked(KeyValue own, Duration grace, @Nullable TxnResponse reply, @Nullable Throwable failure) {
 		if (this.closed) {
 			return;
 		}
@@ -102,66 +110,31 @@ final class StandBy implements LeaseWatch {
 			again(failure);
 			return;
 		}
-		Optional<KeyValue> before = reply.getGetResponses()
-			.get(0)
-			.getKvs()
-			.stream()
-			.filter((other) -> other.getCreateRevision() < own.getCreateRevision())
-			.max(Comparator.comparingLong(KeyValue::getCreateRevision));
-		boolean held = !reply.getGetResponses().get(1).getKvs().isEmpty();
-		watch(before.map(KeyValue::getKey).orElseGet(this.place::leaseKey), reply.getHeader().getRevision() + 1,
-				before.isPresent() ? () -> look(own) : this.freed);
+		List<GetResponse> seen = reply.getGetResponses();
+		Optional<ByteSequence> before = before(own, seen.get(0).getKvs());
+		this.watch.start(before.orElseGet(this.place::leaseKey), reply.getHeader().getRevision() + 1,
+				before.isPresent() ? () -> look(own, GRACE) : this::tell, () -> again(null));
 		this.ready.complete(null);
-		if (before.isEmpty() && !held) {
+		boolean free = before.isEmpty() && seen.get(1).getKvs().isEmpty();
+		if (free && grace.isZero()) {
+			tell();
+		}
+		else if (free) {
+			// Whoever was before may have left to take the job
+			this.thread.after(grace, () -> look(own, Duration.ZERO));
+		}
+	}
+
+	private static Optional<ByteSequence> before(KeyValue own, List<KeyValue> others) {
+		return others.stream()
+			.filter((other) -> other.getCreateRevision() < own.getCreateRevision())
+			.max(Comparator.comparingLong(KeyValue::getCreateRevision))
+			.map(KeyValue::getKey);
+	}
+
+	private void tell() {
+		if (!this.closed) {
 			this.freed.run();
-		}
-	}
-
-	private void watch(ByteSequence key, long revision, Runnable deleted) {
-		stopWatching();
-		int current = this.watch;
-		try {
-			this.watcher = this.connection.watch(key, revision, new Watch.Listener() {
-				@Override
-				public void onNext(WatchResponse response) {
-					if (response.getEvents()
-						.stream()
-						.anyMatch((event) -> event.getEventType() == WatchEvent.EventType.DELETE)) {
-						whileWatching(current, deleted);
-					}
-				}
-
-				@Override
-				public void onError(Throwable failure) {
-					whileWatching(current, () -> again(failure));
-				}
-
-				@Override
-				public void onCompleted() {
-					whileWatching(current, () -> again(null));
-				}
-			});
-		}
-		catch (RuntimeException ex) {
-			again(ex); // a client that is closed, for example
-		}
-	}
-
-	private void whileWatching(int expected, Runnable task) {
-		this.thread.execute(() -> {
-			if (!this.closed && this.watch == expected) {
-				task.run();
-			}
-		});
-	}
-
-	/** What it was told before does not count any more. */
-	private void stopWatching() {
-		this.watch++;
-		Watch.Watcher last = this.watcher;
-		this.watcher = null;
-		if (last != null) {
-			last.close();
 		}
 	}
 
@@ -170,7 +143,7 @@ final class StandBy implements LeaseWatch {
 		if (this.closed || this.pausing) {
 			return;
 		}
-		stopWatching();
+		this.watch.stop();
 		logger.debug("Standing by for " + this.place.job() + " begins again"
 				+ ((failure != null) ? ", because etcd or its client says " + EtcdFailure.code(failure) : ""));
 		this.pausing = true;
@@ -181,12 +154,18 @@ final class StandBy implements LeaseWatch {
 	}
 
 	private void leave() {
-		stopWatching();
+		end();
 		this.lease.leave(this);
 		for (ByteSequence key : this.place.taken()) {
 			this.connection.callAside((client) -> client.getKVClient().delete(key),
 					(answered) -> logger.debug("Stood by for " + this.place.job()));
 		}
+	}
+
+	/** Neither listens nor comes back. */
+	void end() {
+		this.closed = true;
+		this.watch.stop();
 	}
 
 	@Override
