@@ -96,18 +96,23 @@ class AcquireTests {
 		LostReplies replies = new LostReplies();
 		try (Client client = Client.builder().endpoints(EtcdServer.shared().endpoint()).interceptor(replies).build();
 				EtcdLeaseStore store = new EtcdLeaseStore(EtcdConnection.of(client), Etcds.PREFIX)) {
-			LeaseGrant kept = this.instances.acquire(store, this.instances.job("kept"));
+			LeaseGrant kept = this.instances.acquire(store, longRequest("kept"));
 			replies.lose(true);
-			LeaseRequest request = this.instances.request(this.job, "lost");
+			LeaseRequest request = longRequest("billing");
 			assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(() -> store.tryAcquire(request));
 			replies.lose(false);
 			LeaseStore other = this.instances.open();
 			Instances.awaitGrant(() -> other.tryAcquire(this.instances.request(this.job, "next")));
 			assertThat(Instances.renew(store, kept)).isEqualTo(Renewal.EXTENDED);
 			// The job goes on with another lease of etcd, the old one takes no more keys
-			this.instances.acquire(store, this.instances.job("third"));
+			this.instances.acquire(store, longRequest("third"));
 			assertThat(this.etcd.leasesOfKeys(Etcds.keysOf(this.job)).stream().distinct()).hasSize(3);
 		}
+	}
+
+	/** All on one lease of etcd, which does not end while the test goes on. */
+	private LeaseRequest longRequest(String name) {
+		return Etcds.request(this.instances.job(name), TTL.multipliedBy(10), this.traits.callTimeout());
 	}
 
 	/** A member that was frozen can write a key long after its caller has gone. */

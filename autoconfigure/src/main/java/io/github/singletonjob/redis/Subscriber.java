@@ -3,6 +3,7 @@ package io.github.singletonjob.redis;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import io.lettuce.core.RedisFuture;
@@ -30,6 +31,8 @@ final class Subscriber extends RedisPubSubAdapter<String, String> implements Aut
 	private final StatefulRedisPubSubConnection<String, String> connection;
 
 	private final Consumer<String> heard;
+
+	private final AtomicBoolean warned = new AtomicBoolean();
 
 	private @Nullable RedisFuture<String> ping;
 
@@ -82,9 +85,16 @@ final class Subscriber extends RedisPubSubAdapter<String, String> implements Aut
 		}
 	}
 
-	private static void refused(Throwable failure) {
-		logger.warn("Redis does not tell when leases are given back, so stand-bys look by themselves: "
-				+ RedisFailure.explain(failure));
+	/** Once, because it is tried again and again. */
+	private void refused(Throwable failure) {
+		String message = "Redis does not tell when leases are given back, so stand-bys look by themselves: "
+				+ RedisFailure.explain(failure);
+		if (RedisFailure.refusal(failure) != null && this.warned.compareAndSet(false, true)) {
+			logger.warn(message);
+		}
+		else {
+			logger.debug(message);
+		}
 	}
 
 	boolean isListeningTo(String channel) {

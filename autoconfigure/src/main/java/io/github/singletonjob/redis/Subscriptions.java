@@ -37,6 +37,8 @@ final class Subscriptions implements AutoCloseable {
 
 	private boolean ticking;
 
+	private boolean failing;
+
 	private volatile boolean closed;
 
 	Subscriptions(ConnectionSettings settings, StoreThreads threads) {
@@ -103,10 +105,18 @@ final class Subscriptions implements AutoCloseable {
 	private void connect() {
 		try {
 			this.subscriber = Subscriber.open(this.settings.newFactory(), this::heard);
+			this.failing = false;
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Redis cannot be asked to tell when leases are given back, so stand-bys look by themselves: "
-					+ RedisFailure.explain(ex));
+			String message = "Redis cannot be asked to tell when leases are given back, so stand-bys look by themselves: "
+					+ RedisFailure.explain(ex);
+			if (this.failing || this.closed) {
+				logger.debug(message);
+			}
+			else {
+				logger.warn(message);
+			}
+			this.failing = true;
 		}
 	}
 
