@@ -6,6 +6,7 @@ import java.util.UUID;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
@@ -54,7 +55,8 @@ final class RunStarter {
 		Start start = startAbove(first, request.settings(), enclosing);
 		if (start instanceof Stale stale) {
 			logger.warn(stale.describe() + "; asking again above it");
-			start = startAbove(first.above(newOwner(), stale.seen()), request.settings(), enclosing);
+			start = startAbove(first.above(newOwner(), stale.seen()).forFiring(stale.again(request.firing())),
+					request.settings(), enclosing);
 		}
 		if (start instanceof Stale stale) {
 			throw new LeaseStoreException(stale.describe() + ", so this grant is stale. The next firing asks again",
@@ -126,7 +128,7 @@ final class RunStarter {
 		if (answer instanceof Fence.Early early) {
 			throw clockAhead(run.job(), early.databaseTime());
 		}
-		return new Stale(run.job(), run.token(), ((Fence.Refused) answer).seen());
+		return new Stale(run, ((Fence.Refused) answer).seen());
 	}
 
 	private static IllegalStateException clockAhead(String job, Instant elsewhere) {
@@ -168,14 +170,18 @@ final class RunStarter {
 	/**
 	 * The grant was given back, because the database has seen a token above it.
 	 *
-	 * @param job the job's name
-	 * @param granted the token of the grant
+	 * @param run the run that did not begin
 	 * @param seen the token that the database has seen
 	 */
-	private record Stale(String job, long granted, long seen) implements Start {
+	private record Stale(ActiveRun run, long seen) implements Start {
+
+		/** The store has noted the fire time as started, and that was this run's. */
+		@Nullable Firing again(@Nullable Firing firing) {
+			return (firing != null) ? new Firing(firing.schedule(), firing.fireTime(), true) : null;
+		}
 
 		String describe() {
-			return this.job + ": granted token " + this.granted + " is not above " + this.seen
+			return this.run.job() + ": granted token " + this.run.token() + " is not above " + this.seen
 					+ ", which the guarded database has seen";
 		}
 
