@@ -54,6 +54,8 @@ class ArchitectureTests {
 
 	private static final String FENCING = ROOT + ".fencing..";
 
+	private static final String JPA = ROOT + ".jpa..";
+
 	private static final String AUTOCONFIGURE = ROOT + ".autoconfigure..";
 
 	private static final String[] PLAIN_JAVA = { "java..", "javax.sql..", "org.jspecify..", "org.slf4j..",
@@ -98,6 +100,12 @@ class ArchitectureTests {
 			.onlyDependOnClassesThat(reside(PLAIN_JAVA, ROOT, LEASE, FENCING, "org.springframework.jdbc..",
 					"org.springframework.transaction..", "org.springframework.dao..", "org.springframework.core..",
 					"org.springframework.util..", "org.springframework.aop..", "org.aopalliance..")));
+	}
+
+	@Test
+	void jpaDependsOnLeaseAndRootAndHibernateOnly() {
+		check(in(JPA).should()
+			.onlyDependOnClassesThat(reside(PLAIN_JAVA, ROOT, LEASE, JPA, "org.hibernate..", "jakarta.persistence..")));
 	}
 
 	@ParameterizedTest

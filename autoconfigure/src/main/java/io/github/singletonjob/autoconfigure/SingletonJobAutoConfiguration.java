@@ -34,7 +34,8 @@ import org.springframework.scheduling.config.ScheduledTaskHolder;
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
 @EnableConfigurationProperties(SingletonJobProperties.class)
 @Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, RedisStoreConfiguration.class,
-		EtcdStoreConfiguration.class, InMemoryStoreConfiguration.class, FencingConfiguration.class })
+		EtcdStoreConfiguration.class, InMemoryStoreConfiguration.class, FencingConfiguration.class,
+		SpringDataConfiguration.class })
 public final class SingletonJobAutoConfiguration {
 
 	@Bean

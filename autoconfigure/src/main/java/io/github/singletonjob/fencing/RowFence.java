@@ -1,8 +1,10 @@
 package io.github.singletonjob.fencing;
 
 import java.sql.Statement;
+import java.util.Arrays;
 
 import io.github.singletonjob.JobRun;
+import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.LeasedRun;
 
@@ -11,8 +13,8 @@ import io.github.singletonjob.lease.LeasedRun;
  * rows updated" into a {@link StaleTokenException}.
  *
  * <pre>{@code
- * int rows = jdbc.sql("UPDATE invoice SET status = 'CHARGED', fence = :t WHERE id = :id AND fence <= :t")
- *   .param("t", run.token()).param("id", id).update();
+ * int rows = jdbc.sql("UPDATE invoice SET status = 'CHARGED', fence = :token WHERE id = :id AND fence <= :token")
+ *   .param("token", RowFence.token()).param("id", id).update();
  * RowFence.requireUpdated(rows);
  * }</pre>
  *
@@ -21,6 +23,21 @@ import io.github.singletonjob.lease.LeasedRun;
 public final class RowFence {
 
 	private RowFence() {
+	}
+
+	/**
+	 * The token of the current run, to be written into rows and compared with theirs.
+	 * Unlike {@link JobRun#token()}, it is refused to a run that is known to be over.
+	 * @return the token of the innermost run
+	 * @throws LeaseLostException if the run is over
+	 * @throws IllegalStateException if the calling thread is not inside a run
+	 */
+	public static long token() {
+		JobRun run = JobRun.current();
+		if (run instanceof LeasedRun leased) {
+			leased.ensureOpen();
+		}
+		return run.token();
 	}
 
 	/**
@@ -46,6 +63,17 @@ public final class RowFence {
 		for (int i = 0; i < counts.length; i++) {
 			requireUpdated(counts[i], "update " + (i + 1) + " of the batch of " + counts.length);
 		}
+	}
+
+	/**
+	 * Requires the same of a batch that was sent in parts, as that of
+	 * {@code JdbcTemplate.batchUpdate(sql, rows, batchSize, setter)}.
+	 * @param counts the update counts of each part
+	 * @throws StaleTokenException if one changed none
+	 * @throws IllegalStateException as for {@link #requireAllUpdated(int[])}
+	 */
+	public static void requireAllUpdated(int[][] counts) {
+		requireAllUpdated(Arrays.stream(counts).flatMapToInt(Arrays::stream).toArray());
 	}
 
 	private static void requireUpdated(int rows, String what) {

@@ -3,6 +3,7 @@ package io.github.singletonjob.fencing;
 import java.sql.Statement;
 
 import io.github.singletonjob.CurrentJobRun;
+import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.LeasedRun;
 import org.junit.jupiter.api.Test;
@@ -11,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
@@ -67,6 +69,26 @@ class RowFenceTests {
 			assertThatIllegalStateException().isThrownBy(() -> RowFence.requireUpdated(Statement.EXECUTE_FAILED));
 			verify(this.run, never()).refused(org.mockito.ArgumentMatchers.any());
 		}
+	}
+
+	@Test
+	void aBatchInPartsIsCountedAsOne() {
+		RowFence.requireAllUpdated(new int[][] { { 1, 1 }, { 1 } });
+		try (var scope = CurrentJobRun.open(this.run)) {
+			assertThatExceptionOfType(StaleTokenException.class)
+				.isThrownBy(() -> RowFence.requireAllUpdated(new int[][] { { 1, 1 }, { 0 } }))
+				.withMessageContaining("update 3 of the batch of 3");
+		}
+	}
+
+	@Test
+	void theTokenToWriteIsThatOfARunThatIsNotOver() {
+		try (var scope = CurrentJobRun.open(this.run)) {
+			assertThat(RowFence.token()).isEqualTo(33);
+			willThrow(new LeaseLostException("billing", 33, "over")).given(this.run).ensureOpen();
+			assertThatExceptionOfType(LeaseLostException.class).isThrownBy(RowFence::token);
+		}
+		assertThatIllegalStateException().isThrownBy(RowFence::token).withMessageContaining("No job run");
 	}
 
 	@Test

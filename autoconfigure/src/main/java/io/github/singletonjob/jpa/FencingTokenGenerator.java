@@ -1,0 +1,111 @@
+package io.github.singletonjob.jpa;
+
+import java.lang.reflect.Member;
+import java.util.EnumSet;
+
+import io.github.singletonjob.JobRun;
+import org.hibernate.AnnotationException;
+import org.hibernate.engine.spi.EntityEntry;
+import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import org.hibernate.generator.AnnotationBasedGenerator;
+import org.hibernate.generator.BeforeExecutionGenerator;
+import org.hibernate.generator.EventType;
+import org.hibernate.generator.EventTypeSets;
+import org.hibernate.generator.GeneratorCreationContext;
+import org.hibernate.mapping.PersistentClass;
+import org.hibernate.mapping.Property;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the values of attributes with {@link FencingToken}. Public for Hibernate only,
+ * which creates one for each attribute.
+ */
+public final class FencingTokenGenerator implements AnnotationBasedGenerator<FencingToken>, BeforeExecutionGenerator {
+
+	private static final long serialVersionUID = 1L;
+
+	private String job = "";
+
+	private String entity = "";
+
+	private String attribute = "";
+
+	/**
+	 * Called by Hibernate 6.
+	 */
+	@Override
+	@SuppressWarnings("removal")
+	public void initialize(FencingToken annotation, Member member, GeneratorCreationContext context) {
+		initialize(annotation, context);
+	}
+
+	/**
+	 * Called by Hibernate 7.
+	 */
+	@Override
+	public void initialize(FencingToken annotation, GeneratorCreationContext context) {
+		Property property = context.getProperty();
+		PersistentClass owner = context.getPersistentClass();
+		this.job = annotation.job();
+		this.attribute = property.getName();
+		if (owner == null || !owner.getPropertyClosure().contains(property)) {
+			throw refusal("must be an attribute of the entity itself, not of an embeddable");
+		}
+		this.entity = owner.getEntityName();
+		Class<?> type = property.getType().getReturnedClass();
+		if (type != Long.class && type != long.class) {
+			throw refusal("must be of type long");
+		}
+		if (!property.isInsertable() || !isUpdatable(property)) {
+			throw refusal("must be insertable and updatable");
+		}
+		if (!owner.isVersioned()) {
+			throw refusal("needs a plain @Version attribute beside it, because only a version stops an entity that was"
+					+ " read before a newer run wrote its row");
+		}
+	}
+
+	// Hibernate 6 has no other name for it
+	@SuppressWarnings("removal")
+	private static boolean isUpdatable(Property property) {
+		return property.isUpdateable();
+	}
+
+	private AnnotationException refusal(String what) {
+		String place = this.entity.isEmpty() ? "" : " of " + this.entity;
+		return new AnnotationException("@FencingToken '" + this.attribute + "'" + place + " " + what);
+	}
+
+	@Override
+	public EnumSet<EventType> getEventTypes() {
+		return EventTypeSets.INSERT_AND_UPDATE;
+	}
+
+	@Override
+	public Object generate(SharedSessionContractImplementor session, Object owner, @Nullable Object currentValue,
+			EventType eventType) {
+		EntityEntry entry = session.getPersistenceContextInternal().getEntry(owner);
+		Object loaded = (entry != null) ? entry.getLoadedValue(this.attribute) : null;
+		long seen = Math.max(number(loaded), number(currentValue));
+		JobRun run = WritingRun.find(this.job);
+		if (run == null) {
+			return seen;
+		}
+		WritingRun.ensureNotBelow(run, seen, this.entity);
+		return run.token();
+	}
+
+	/** Refuses a delete of a row that a newer run has written. */
+	void beforeDelete(@Nullable Object seen) {
+		JobRun run = WritingRun.find(this.job);
+		if (run != null) {
+			WritingRun.ensureNotBelow(run, number(seen), this.entity);
+		}
+	}
+
+	// Null in a row that is older than its column, something else in one that is lazy
+	private static long number(@Nullable Object value) {
+		return (value instanceof Long number) ? Math.max(0, number) : 0;
+	}
+
+}

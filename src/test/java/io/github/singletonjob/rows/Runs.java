@@ -1,0 +1,50 @@
+package io.github.singletonjob.rows;
+
+import java.time.Duration;
+import java.util.Optional;
+
+import io.github.singletonjob.CurrentJobRun;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeasedRun;
+
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Runs of holders that do not know whether they have been overtaken, as one that was
+ * frozen.
+ */
+final class Runs {
+
+	private Runs() {
+	}
+
+	static LeasedRun of(String job, long token) {
+		LeaseGrant grant = mock(LeaseGrant.class);
+		given(grant.job()).willReturn(new JobId("shop", job));
+		given(grant.owner()).willReturn("owner-" + token);
+		given(grant.token()).willReturn(token);
+		LeasedRun run = mock(LeasedRun.class);
+		given(run.job()).willReturn(job);
+		given(run.token()).willReturn(token);
+		given(run.holder()).willReturn("holder-" + token);
+		given(run.grant()).willReturn(grant);
+		given(run.ttl()).willReturn(Duration.ofSeconds(10));
+		given(run.enclosing()).willReturn(Optional.empty());
+		return run;
+	}
+
+	static LeasedRun inside(LeasedRun enclosing, String job, long token) {
+		LeasedRun run = of(job, token);
+		given(run.enclosing()).willReturn(Optional.of(enclosing));
+		return run;
+	}
+
+	static void in(LeasedRun run, Runnable work) {
+		try (var scope = CurrentJobRun.open(run)) {
+			work.run();
+		}
+	}
+
+}
