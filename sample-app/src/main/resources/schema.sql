@@ -41,8 +41,9 @@ create table statement (
 	period bigint not null references billing_period,
 	total_cents bigint not null,
 	token bigint not null,
-	mailed_at timestamptz
+	mailed_at timestamptz,
+	-- Without it a late insert would find no row to compare its token with.
+	primary key (period, customer_id)
 );
 
-create index statement_period on statement (period, customer_id);
 create index statement_unmailed on statement (period) where mailed_at is null;

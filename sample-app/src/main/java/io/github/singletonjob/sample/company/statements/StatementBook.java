@@ -2,19 +2,17 @@ package io.github.singletonjob.sample.company.statements;
 
 import java.util.List;
 
-import io.github.singletonjob.JobRun;
 import io.github.singletonjob.fencing.RowFence;
+import io.github.singletonjob.fencing.TokenParameterSource;
 
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
-import org.springframework.jdbc.core.namedparam.SqlParameterSource;
-import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The company's statements, in plain JDBC: reads by {@link JdbcClient}, writes in
- * batches.
+ * The company's statements, in plain JDBC: reads by {@link JdbcClient}, writes in batches
+ * whose rows carry the token of the run.
  */
 @Service
 class StatementBook {
@@ -23,12 +21,9 @@ class StatementBook {
 
 	private final NamedParameterJdbcTemplate batches;
 
-	private final JobRun run;
-
-	StatementBook(JdbcClient jdbc, NamedParameterJdbcTemplate batches, JobRun run) {
+	StatementBook(JdbcClient jdbc, NamedParameterJdbcTemplate batches) {
 		this.jdbc = jdbc;
 		this.batches = batches;
-		this.run = run;
 	}
 
 	/**
@@ -65,40 +60,40 @@ class StatementBook {
 	}
 
 	/**
-	 * Writes statements.
+	 * Writes statements. Not a plain insert: a row that is there already is compared like
+	 * any other, so that a late holder overwrites nothing of its successor.
 	 * @param statements the statements
 	 */
 	@Transactional
 	void write(List<Statement> statements) {
-		this.batches.batchUpdate("""
-				insert into statement (customer_id, period, total_cents, token)
+		update("""
+				insert into statement as s (customer_id, period, total_cents, token)
 				values (:customerId, :period, :totalCents, :token)
-				""", parameters(statements));
+				on conflict (period, customer_id)
+				do update set total_cents = excluded.total_cents, token = excluded.token
+				where s.token <= excluded.token
+				""", statements);
 	}
 
 	/**
-	 * Marks statements as mailed. The transaction as a whole is fenced already; the
-	 * condition on the token shows how single rows are guarded, as it is needed where the
-	 * fence does not reach, such as in another database.
+	 * Marks statements as mailed.
 	 * @param statements the statements
 	 */
 	@Transactional
 	void markMailed(List<Statement> statements) {
-		int[] updated = this.batches.batchUpdate("""
+		update("""
 				update statement set mailed_at = now(), token = :token
 				where customer_id = :customerId and period = :period and token <= :token
-				""", parameters(statements));
-		RowFence.requireAllUpdated(updated);
+				""", statements);
 	}
 
-	private SqlParameterSource[] parameters(List<Statement> statements) {
-		long token = this.run.token();
-		return statements.stream()
-			.map((statement) -> new MapSqlParameterSource().addValue("customerId", statement.customerId())
-				.addValue("period", statement.period())
-				.addValue("totalCents", statement.totalCents())
-				.addValue("token", token))
-			.toArray(SqlParameterSource[]::new);
+	// Each row is compared with the token, and one refusal rolls the batch back. So these
+	// writes are safe without the fence around the whole transaction, too, as they have
+	// to
+	// be in another database than the guarded one.
+	private void update(String sql, List<Statement> statements) {
+		int[] updated = this.batches.batchUpdate(sql, TokenParameterSource.batch(statements));
+		RowFence.requireAllUpdated(updated);
 	}
 
 }
