@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Binds a {@link JobRun} to a thread. The thread that executes a job is bound by the
- * library; code that hands work to another thread opens the run there:
+ * library. Executors that propagate Micrometer's context bind the run to their threads by
+ * themselves; other code that hands work to another thread opens the run there:
  *
  * <pre>{@code
  * JobRun run = JobRun.current();
@@ -48,16 +49,33 @@ public final class CurrentJobRun {
 			throw new IllegalArgumentException("An injected JobRun stands for the run of whatever thread uses it, so it"
 					+ " cannot be handed to another thread. Hand over JobRun.current()");
 		}
+		return replace(run);
+	}
+
+	/**
+	 * Unbinds what is bound to the calling thread until the scope is closed on the same
+	 * thread: what begins in between belongs to no run and is not fenced. This is for
+	 * work that must outlive the run, such as a note that it was lost. A transaction that
+	 * a run has worked on already stays the run's.
+	 * @return the scope to close
+	 */
+	public static Scope suspend() {
+		return replace(null);
+	}
+
+	private static Scope replace(@Nullable JobRun run) {
 		JobRun previous = CURRENT.get();
-		CURRENT.set(run);
-		return () -> {
-			if (previous != null) {
-				CURRENT.set(previous);
-			}
-			else {
-				CURRENT.remove();
-			}
-		};
+		bind(run);
+		return () -> bind(previous);
+	}
+
+	private static void bind(@Nullable JobRun run) {
+		if (run != null) {
+			CURRENT.set(run);
+		}
+		else {
+			CURRENT.remove();
+		}
 	}
 
 	/**

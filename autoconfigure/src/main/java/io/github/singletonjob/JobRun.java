@@ -23,8 +23,10 @@ public interface JobRun {
 		return CurrentJobRun.find()
 			.orElseThrow(() -> new IllegalStateException("No job run on thread '" + Thread.currentThread().getName()
 					+ "'. A run exists inside a @SingletonJob method and inside SingletonJobs.run(…), on the thread that"
-					+ " executes it. To read it on another thread, open it there:"
-					+ " try (var scope = CurrentJobRun.open(run)) { … }"));
+					+ " executes it. Another thread sees it where the executor propagates the context"
+					+ " (spring.task.execution.propagate-context=true, or a ContextPropagatingTaskDecorator), or where"
+					+ " it is opened: try (var scope = CurrentJobRun.open(run)) { … }. The common pool and parallel"
+					+ " streams propagate nothing"));
 	}
 
 	/**

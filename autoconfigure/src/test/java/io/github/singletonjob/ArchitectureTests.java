@@ -108,6 +108,20 @@ class ArchitectureTests {
 			.onlyDependOnClassesThat(reside(PLAIN_JAVA, ROOT, LEASE, JPA, "org.hibernate..", "jakarta.persistence..")));
 	}
 
+	@Test
+	void propagationDependsOnRootAndTheContextLibraryOnly() {
+		check(in(ROOT + ".propagation..").should()
+			.onlyDependOnClassesThat(reside(PLAIN_JAVA, ROOT, ROOT + ".propagation..", "io.micrometer.context..")));
+	}
+
+	@Test
+	void scopeDependsOnRuntimeAndSpringsScopesOnly() {
+		check(in(ROOT + ".scope..").should()
+			.onlyDependOnClassesThat(reside(PLAIN_JAVA, ROOT, LEASE, RUNTIME, ROOT + ".scope..",
+					"org.springframework.beans..", "org.springframework.context..", "org.springframework.core..",
+					"org.springframework.util..", "org.springframework.web..")));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "postgres", "redis", "etcd", "memory" })
 	void storeDependsOnLeaseAndRootOnly(String store) {
