@@ -12,7 +12,6 @@ import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.runtime.DaemonThreads;
 import io.github.singletonjob.runtime.LeaseKeeper;
-import io.github.singletonjob.runtime.RunListener;
 import io.github.singletonjob.runtime.RunRequest;
 import io.github.singletonjob.runtime.Scheduling;
 import io.github.singletonjob.runtime.SingletonJobRunner;
@@ -51,12 +50,13 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 
 	private volatile boolean running;
 
-	JobEngine(LeaseStore store, @Nullable Fence fence, RunListener listener, String holder,
+	JobEngine(LeaseStore store, @Nullable Fence fence, RunCompanions companions, String holder,
 			Supplier<List<StandByJob>> candidates) {
 		this.store = store;
 		this.candidates = candidates;
 		Scheduling scheduling = new Scheduling(new SystemClock(), this.threads, this.threads, new SplittableRandom());
-		this.runner = new SingletonJobRunner(store, fence, new LeaseKeeper(store, scheduling, listener), holder);
+		LeaseKeeper keeper = new LeaseKeeper(store, scheduling, companions.listener());
+		this.runner = new SingletonJobRunner(store, fence, keeper, holder, companions.scopes());
 		this.standBy = new StandBy(store, fence, scheduling);
 	}
 

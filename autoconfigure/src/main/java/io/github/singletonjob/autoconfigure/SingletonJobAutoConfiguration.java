@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.runtime.RunScope;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -35,7 +36,7 @@ import org.springframework.scheduling.config.ScheduledTaskHolder;
 @EnableConfigurationProperties(SingletonJobProperties.class)
 @Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, RedisStoreConfiguration.class,
 		EtcdStoreConfiguration.class, InMemoryStoreConfiguration.class, FencingConfiguration.class,
-		SpringDataConfiguration.class })
+		SpringDataConfiguration.class, RunScopeConfiguration.class, RunRequestConfiguration.class })
 public final class SingletonJobAutoConfiguration {
 
 	@Bean
@@ -94,13 +95,17 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
+	RunCompanions singletonJobRunCompanions(ApplicationEventPublisher events, ObjectProvider<RunScope> scopes) {
+		return new RunCompanions(new RunEvents(events), scopes.orderedStream().toList());
+	}
+
+	@Bean
 	JobEngine singletonJobEngine(SingletonJobProperties properties, ObjectProvider<LeaseStore> stores,
-			ObjectProvider<Fence> fences, ApplicationEventPublisher events, JobCandidates candidates) {
+			ObjectProvider<Fence> fences, RunCompanions companions, JobCandidates candidates) {
 		LeaseStore store = stores.getIfAvailable(() -> {
 			throw new NoLeaseStoreException(properties.store());
 		});
-		return new JobEngine(store, fences.getIfAvailable(), new RunEvents(events), HolderName.of(properties),
-				candidates::all);
+		return new JobEngine(store, fences.getIfAvailable(), companions, HolderName.of(properties), candidates::all);
 	}
 
 	@Bean

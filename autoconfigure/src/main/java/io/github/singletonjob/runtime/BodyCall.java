@@ -27,12 +27,15 @@ final class BodyCall {
 
 	private final LeaseKeeper keeper;
 
+	private final RunScopes scopes;
+
 	private Runnable unlimit = () -> {
 	};
 
-	BodyCall(ActiveRun run, LeaseKeeper keeper) {
+	BodyCall(ActiveRun run, LeaseKeeper keeper, RunScopes scopes) {
 		this.run = run;
 		this.keeper = keeper;
+		this.scopes = scopes;
 	}
 
 	ActiveRun run() {
@@ -95,7 +98,9 @@ final class BodyCall {
 		try (CurrentJobRun.Scope scope = CurrentJobRun.open(this.run)) {
 			waitForEarlierHolder();
 			this.run.ensureHeld();
-			body.execute(this.run);
+			try (AutoCloseable opened = this.scopes.open(this.run)) {
+				body.execute(this.run);
+			}
 		}
 	}
 

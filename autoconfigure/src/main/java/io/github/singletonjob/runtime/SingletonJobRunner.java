@@ -1,6 +1,7 @@
 package io.github.singletonjob.runtime;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -43,7 +44,20 @@ public final class SingletonJobRunner {
 
 	private final RunListener listener;
 
+	private final RunScopes scopes;
+
 	private final ActiveRuns activeRuns = new ActiveRuns();
+
+	/**
+	 * Creates a runner whose runs have no scopes.
+	 * @param store grants the leases
+	 * @param fence is raised before each body; null if no database is guarded
+	 * @param keeper keeps the leases; works with the same store
+	 * @param holder names this instance, for people
+	 */
+	public SingletonJobRunner(LeaseStore store, @Nullable Fence fence, LeaseKeeper keeper, String holder) {
+		this(store, fence, keeper, holder, List.of());
+	}
 
 	/**
 	 * Creates a runner.
@@ -51,12 +65,15 @@ public final class SingletonJobRunner {
 	 * @param fence is raised before each body; null if no database is guarded
 	 * @param keeper keeps the leases; works with the same store
 	 * @param holder names this instance, for people
+	 * @param scopes are opened around each body, in this order
 	 */
-	public SingletonJobRunner(LeaseStore store, @Nullable Fence fence, LeaseKeeper keeper, String holder) {
+	public SingletonJobRunner(LeaseStore store, @Nullable Fence fence, LeaseKeeper keeper, String holder,
+			List<RunScope> scopes) {
 		this.starter = new RunStarter(store, fence, keeper, holder);
 		this.closer = new RunCloser(fence, keeper);
 		this.keeper = keeper;
 		this.listener = new CarefulRunListener(keeper.listener());
+		this.scopes = new RunScopes(scopes);
 	}
 
 	/**
@@ -174,7 +191,7 @@ public final class SingletonJobRunner {
 	private BodyCall begin(ActiveRun run) {
 		this.activeRuns.add(run);
 		this.listener.granted(run);
-		return new BodyCall(run, this.keeper);
+		return new BodyCall(run, this.keeper, this.scopes);
 	}
 
 	private RunResult end(BodyCall call, @Nullable Throwable failure) {
