@@ -158,6 +158,8 @@ public final class JvmProcess implements AutoCloseable {
 
 		private String classPath = System.getProperty("java.class.path");
 
+		private Path javaHome = Path.of(System.getProperty("java.home"));
+
 		private @Nullable String echo;
 
 		private Builder(String main, List<String> arguments) {
@@ -185,6 +187,16 @@ public final class JvmProcess implements AutoCloseable {
 		}
 
 		/**
+		 * Runs it on another JDK than that of this JVM.
+		 * @param javaHome the home of the JDK
+		 * @return this
+		 */
+		public Builder javaHome(Path javaHome) {
+			this.javaHome = javaHome;
+			return this;
+		}
+
+		/**
 		 * Also prints its lines on this JVM's standard output.
 		 * @param prefix begins each line
 		 * @return this
@@ -202,7 +214,7 @@ public final class JvmProcess implements AutoCloseable {
 
 		private List<String> command() {
 			List<String> command = new ArrayList<>();
-			command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+			command.add(this.javaHome.resolve("bin/java").toString());
 			command.add("@" + classPathFile());
 			command.addAll(this.options);
 			command.add(this.main);
