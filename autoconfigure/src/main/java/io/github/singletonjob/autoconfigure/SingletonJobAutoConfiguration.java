@@ -31,7 +31,8 @@ import org.springframework.scheduling.config.ScheduledTaskHolder;
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
 		"org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
-		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration" })
+		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+		"org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration" })
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
 @EnableConfigurationProperties(SingletonJobProperties.class)
 @Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, RedisStoreConfiguration.class,

@@ -1,10 +1,5 @@
 package io.github.singletonjob.autoconfigure;
 
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.util.Properties;
-
 import javax.sql.DataSource;
 
 import io.github.singletonjob.fencing.FencedDataSources;
@@ -13,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -21,8 +15,6 @@ import org.springframework.util.ClassUtils;
  * the application's connection details without a pool, else the application's DataSource.
  */
 final class StoreConnections {
-
-	private static final String TIMEOUT_SECONDS = "5";
 
 	private StoreConnections() {
 	}
@@ -32,12 +24,9 @@ final class StoreConnections {
 		if (qualified != null) {
 			return qualified::getConnection;
 		}
-		if (ClassUtils.isPresent("org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails",
-				StoreConnections.class.getClassLoader())) {
-			SessionSource details = Details.find(beanFactory);
-			if (details != null) {
-				return details;
-			}
+		SessionSource details = DetailedConnections.find(beanFactory);
+		if (details != null) {
+			return details;
 		}
 		DataSource application = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (application == null) {
@@ -56,33 +45,6 @@ final class StoreConnections {
 
 		static SessionSource of(DataSource dataSource) {
 			return FencedDataSources.unguarded(dataSource)::getConnection;
-		}
-
-	}
-
-	/** Apart, so that it is loaded only where Boot's JDBC module is present. */
-	private static final class Details {
-
-		static @Nullable SessionSource find(BeanFactory beanFactory) {
-			JdbcConnectionDetails details = beanFactory.getBeanProvider(JdbcConnectionDetails.class).getIfUnique();
-			return (details != null) ? () -> open(details) : null;
-		}
-
-		private static Connection open(JdbcConnectionDetails details) throws SQLException {
-			Properties properties = new Properties();
-			properties.setProperty("connectTimeout", TIMEOUT_SECONDS);
-			// A server that accepts the connection and stays silent is an outage, too
-			properties.setProperty("loginTimeout", TIMEOUT_SECONDS);
-			properties.setProperty("tcpKeepAlive", "true");
-			set(properties, "user", details.getUsername());
-			set(properties, "password", details.getPassword());
-			return DriverManager.getConnection(details.getJdbcUrl(), properties);
-		}
-
-		private static void set(Properties properties, String name, @Nullable String value) {
-			if (value != null) {
-				properties.setProperty(name, value);
-			}
 		}
 
 	}

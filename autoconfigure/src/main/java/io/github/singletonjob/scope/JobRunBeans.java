@@ -18,6 +18,9 @@ import org.springframework.beans.factory.config.Scope;
  */
 public final class JobRunBeans implements Scope, RunScope {
 
+	/** What Spring puts before the name of a bean that has a proxy. */
+	private static final String PROXIED = "scopedTarget.";
+
 	private final Map<JobRun, RunBeans> runs = new ConcurrentHashMap<>();
 
 	@Override
@@ -61,8 +64,9 @@ public final class JobRunBeans implements Scope, RunScope {
 
 	private RunBeans current(String name) {
 		JobRun run = CurrentJobRun.find()
-			.orElseThrow(() -> new IllegalStateException("The bean '" + name + "' lives for one run of a job, and"
-					+ " there is no run on thread '" + Thread.currentThread().getName() + "'. Use it inside a"
+			.orElseThrow(() -> new IllegalStateException("The bean '" + plain(name)
+					+ "' lives for one run of a job, and" + " there is no run on thread '"
+					+ Thread.currentThread().getName() + "'. Use it inside a"
 					+ " @SingletonJob method or SingletonJobs.run(…), or on a thread that the run was propagated to"));
 		RunBeans beans = this.runs.get(run);
 		if (beans == null) {
@@ -72,9 +76,13 @@ public final class JobRunBeans implements Scope, RunScope {
 	}
 
 	static IllegalStateException over(String name, JobRun run) {
-		return new IllegalStateException("The bean '" + name + "' lives for one run of a job, and the run of '"
+		return new IllegalStateException("The bean '" + plain(name) + "' lives for one run of a job, and the run of '"
 				+ run.job() + "' with token " + run.token()
-				+ " has ended. A task that is to use it must end before the job does: wait" + " for it");
+				+ " has ended. A task that is to use it must end before the job" + " does: wait for it");
+	}
+
+	private static String plain(String name) {
+		return name.startsWith(PROXIED) ? name.substring(PROXIED.length()) : name;
 	}
 
 }

@@ -36,6 +36,7 @@ import org.springframework.web.context.request.RequestContextHolder;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Beans that live for one run.
@@ -116,11 +117,11 @@ class RunScopesTests {
 	void aBeanOfTheRunFailsClearlyOutsideOfARun() {
 		this.runner.run((context) -> {
 			Notes notes = context.getBean(Notes.class);
-			assertThatIllegalStateException().isThrownBy(notes::all)
-				.havingRootCause()
-				.withMessageContaining("notes")
-				.withMessageContaining("there is no run on thread")
-				.withMessageContaining("@SingletonJob");
+			assertThatThrownBy(notes::all).rootCause()
+				.isInstanceOf(IllegalStateException.class)
+				.hasMessageContaining("The bean 'notes' lives for one run")
+				.hasMessageContaining("there is no run on thread")
+				.hasMessageContaining("@SingletonJob");
 		});
 	}
 
@@ -131,9 +132,9 @@ class RunScopesTests {
 			List<JobRun> ended = new ArrayList<>();
 			run(context, "billing", ended::add);
 			try (var scope = CurrentJobRun.open(ended.get(0))) {
-				assertThatIllegalStateException().isThrownBy(notes::all)
-					.havingRootCause()
-					.withMessageContaining("the run of 'billing' with token " + ended.get(0).token() + " has ended");
+				assertThatThrownBy(notes::all).rootCause()
+					.isInstanceOf(IllegalStateException.class)
+					.hasMessageContaining("the run of 'billing' with token " + ended.get(0).token() + " has ended");
 			}
 		});
 	}
