@@ -3,6 +3,7 @@ package io.github.singletonjob.autoconfigure;
 import java.util.function.Consumer;
 
 import io.github.singletonjob.SingletonJob;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -37,6 +38,7 @@ class BadInputTests {
 	}
 
 	@Test
+	@Tag("boot-4") // names an auto-configuration that moved
 	void aRedisStoreWithoutRedis() {
 		ApplicationContextRunner redis = this.empty.withPropertyValues("singleton-job.namespace=shop",
 				"singleton-job.store=redis");

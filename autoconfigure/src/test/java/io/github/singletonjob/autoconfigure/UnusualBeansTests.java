@@ -19,6 +19,7 @@ import io.github.singletonjob.autoconfigure.elsewhere.NightlyBase;
 import io.github.singletonjob.fencing.FencedDataSources;
 import io.github.singletonjob.lease.Fence;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -71,6 +72,7 @@ class UnusualBeansTests {
 	}
 
 	@Test
+	@Tag("boot-4") // a context cannot be paused before Spring Framework 7
 	void jobsRunAgainAfterTheContextWasPausedAndRestarted() {
 		this.runner.run((context) -> {
 			org.springframework.context.ConfigurableApplicationContext source = context.getSourceApplicationContext();
