@@ -11,7 +11,9 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * Finds free loopback ports. They lie below the range from which the kernel takes the
  * local ports of outgoing connections: a server that is down for a while then gets its
- * port back, and a client that keeps trying to reach it can never connect to itself.
+ * port back, and a client that keeps trying to reach it can never connect to itself. The
+ * JVMs among which a build divides its tests have a part of them each, so that none takes
+ * the port of another's server that is down.
  */
 final class Ports {
 
@@ -21,6 +23,13 @@ final class Ports {
 
 	private static final int BEYOND_HIGHEST = 32000;
 
+	private static final int PARTS = 4;
+
+	private static final int SIZE_OF_PART = (BEYOND_HIGHEST - LOWEST) / PARTS;
+
+	/** Processes that tests start have no number, and so the first part. */
+	private static final int OWN = LOWEST + Integer.getInteger("servers.jvm", 0) % PARTS * SIZE_OF_PART;
+
 	private static final int ATTEMPTS = 100;
 
 	private Ports() {
@@ -28,12 +37,12 @@ final class Ports {
 
 	static int free() {
 		for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-			int port = ThreadLocalRandom.current().nextInt(LOWEST, BEYOND_HIGHEST);
+			int port = ThreadLocalRandom.current().nextInt(OWN, OWN + SIZE_OF_PART);
 			if (isFree(port)) {
 				return port;
 			}
 		}
-		throw new IllegalStateException("No free port between %d and %d".formatted(LOWEST, BEYOND_HIGHEST));
+		throw new IllegalStateException("No free port between %d and %d".formatted(OWN, OWN + SIZE_OF_PART));
 	}
 
 	static InetSocketAddress at(int port) {

@@ -26,7 +26,7 @@ final class Workspace {
 
 	private static final String LOCK = "lock";
 
-	private static final Duration CLAIM_TIMEOUT = Duration.ofSeconds(30);
+	private static final Duration CLAIM_TIMEOUT = Duration.ofMinutes(2);
 
 	private static final AtomicInteger NUMBER = new AtomicInteger();
 
