@@ -74,6 +74,7 @@ public final class LeaseKeeper {
 	 * @return false if the lease was not ours any more
 	 */
 	boolean giveBack(ActiveRun run, @Nullable Instant completed, @Nullable Throwable thrown) {
+		run.holdOn(false);
 		lane(run).remove(run);
 		return attempt(run, thrown, () -> {
 			try {
@@ -94,12 +95,7 @@ public final class LeaseKeeper {
 	 */
 	boolean holdOn(ActiveRun run, @Nullable Instant completed, Duration time) {
 		run.holdOn(true);
-		// A tick between the end of the body and here may have dropped it
-		lane(run).add(run);
-		this.scheduling.timer().after(time, () -> work(() -> {
-			run.holdOn(false);
-			giveBack(run, completed, null);
-		}));
+		this.scheduling.timer().after(time, () -> work(() -> giveBack(run, completed, null)));
 		return completed == null || attempt(run, null, () -> this.store.complete(run.grant(), completed));
 	}
 

@@ -35,6 +35,8 @@ final class RunCloser {
 	}
 
 	RunResult close(ActiveRun run, @Nullable Throwable thrown) {
+		// Recording can take longer than a lease lasts
+		run.holdOn(true);
 		BodyEnd end = run.endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
 		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
 				&& !end.interruptedByUs();
