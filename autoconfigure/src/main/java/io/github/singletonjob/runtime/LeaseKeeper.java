@@ -91,12 +91,15 @@ public final class LeaseKeeper {
 	 * Records what was completed, and holds on to the lease for some time although the
 	 * body has ended.
 	 * @param completed the fire time that was completed, or null
+	 * @param minHold how long to hold it, from the grant on
 	 * @return false if the lease was not ours any more
 	 */
-	boolean holdOn(ActiveRun run, @Nullable Instant completed, Duration time) {
+	boolean holdOn(ActiveRun run, @Nullable Instant completed, Duration minHold) {
 		run.holdOn(true);
-		this.scheduling.timer().after(time, () -> work(() -> giveBack(run, completed, null)));
-		return completed == null || attempt(run, null, () -> this.store.complete(run.grant(), completed));
+		boolean ours = completed == null || attempt(run, null, () -> this.store.complete(run.grant(), completed));
+		// Not before: a release that overtakes the record makes it look like a loss
+		this.scheduling.timer().after(minHold.minus(run.age()), () -> work(() -> giveBack(run, completed, null)));
+		return ours;
 	}
 
 	private boolean attempt(ActiveRun run, @Nullable Throwable thrown, BooleanSupplier call) {

@@ -64,8 +64,11 @@ final class RunCloser {
 			return false;
 		}
 		Instant fireTime = completed ? run.fireTime().orElse(null) : null;
-		Duration left = completed ? leftToHold(run) : Duration.ZERO;
-		return left.isZero() ? this.keeper.giveBack(run, fireTime, thrown) : this.keeper.holdOn(run, fireTime, left);
+		Duration minHold = run.settings().length().minHold();
+		if (completed && minHold != null && run.age().compareTo(minHold) < 0) {
+			return this.keeper.holdOn(run, fireTime, minHold);
+		}
+		return this.keeper.giveBack(run, fireTime, thrown);
 	}
 
 	private boolean completeInDatabase(ActiveRun run, @Nullable Throwable thrown) {
@@ -84,15 +87,6 @@ final class RunCloser {
 			}
 			return true;
 		}
-	}
-
-	private static Duration leftToHold(ActiveRun run) {
-		Duration minHold = run.settings().length().minHold();
-		if (minHold == null) {
-			return Duration.ZERO;
-		}
-		Duration left = minHold.minus(run.age());
-		return left.isNegative() ? Duration.ZERO : left;
 	}
 
 	/**

@@ -50,6 +50,27 @@ class RecordingTests {
 		assertThat(store.calls).endsWith("release");
 	}
 
+	/** The lease is due while the store is still told of what was completed. */
+	@Test
+	void aLeaseThatWasHeldOnIsNotReleasedBeforeItsCompletionIsRecorded() {
+		ModelStore store = new ModelStore(this.time) {
+
+			@Override
+			public boolean complete(LeaseGrant grant, Instant completed) {
+				VirtualTime time = RecordingTests.this.time;
+				time.advance(Duration.ofSeconds(2));
+				return count("release") == 0;
+			}
+
+		};
+		RunResult result = run(store, new SlowFence(this.time, Duration.ZERO), Duration.ofSeconds(5),
+				Duration.ofSeconds(4));
+		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
+		assertThat(this.losses).isEmpty();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(store.count("release")).isEqualTo(1);
+	}
+
 	private RunResult run(ModelStore store, Fence fence, @Nullable Duration minHold, Duration length) {
 		LeaseKeeper keeper = new LeaseKeeper(store, this.scheduling, (run, reason) -> this.losses.add(reason));
 		RunSettings settings = new RunSettings(TIMING, new RunSettings.Length(minHold, null), OnLost.INTERRUPT,
