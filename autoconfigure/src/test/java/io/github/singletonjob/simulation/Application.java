@@ -203,9 +203,13 @@ final class Application {
 		return !this.stopping && !this.process.isGone();
 	}
 
-	/** Stops as on SIGTERM. */
-	void stop() {
+	/** Is stopped as by SIGTERM, which a frozen process hears of later. */
+	void terminate() {
 		this.stopping = true;
+		this.world.loop().instant(this.world.loop().now(), this.process, this::stop);
+	}
+
+	private void stop() {
 		this.world.history().note("stops: " + this.process);
 		this.standBy.close();
 		this.world.history().cancelled(this.process);

@@ -20,6 +20,8 @@ final class Mutants {
 
 	private static final String STAND_FOR = "run.standFor(raised.fireTime());";
 
+	private static final String KNOWS = "logger.debug(run.job() + \": skipped, the guarded database knows that \" + already.completed() + \" has run\");";
+
 	private static final String EXECUTE = "Throwable failure = call.execute(body);";
 
 	private static final String COMPARE_AND_END = "if (!this.end.compareAndSet(null, reason)) {";
@@ -55,6 +57,10 @@ final class Mutants {
 					.change("RunCloser", "run.holdOn(true);", ""),
 				Mutant.of("no watchdog", "was not told that its lease is over")
 					.change("LeaseKeeper", "\t\twatch(run);\n\t}", "\t}"),
+				Mutant.of("no watchdog at all, so that bodies overlap", "overlaps with a newer body")
+					.change("LeaseKeeper", "\t\twatch(run);\n\t}", "\t}"),
+				Mutant.of("the database's word that a fire time has run is ignored", "begins for a completed fire time")
+					.change("RunStarter", KNOWS, "if (already != null) { return new Begun(run); }"),
 				Mutant.of("the suspension of a machine is not noticed", BELIEVES)
 					.change("LeaseDeadline", "return wallMillis - monotonicMillis <=", "return Long.MIN_VALUE <="),
 				Mutant.of("released before the body", "released under its body")

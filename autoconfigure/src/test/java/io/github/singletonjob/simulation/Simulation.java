@@ -82,7 +82,7 @@ final class Simulation {
 
 	void stopAndRestart(SimulatedProcess process) {
 		if (!process.isGone()) {
-			this.world.loop().instant(this.world.loop().now(), process, of(process)::stop);
+			of(process).terminate();
 			restartLater();
 		}
 	}

@@ -76,10 +76,10 @@ class SimulationTests {
 	@Test
 	void schedulesAreFullOfFaultsAndTheirConsequences() {
 		List<String> traces = traces(300);
-		assertThat(HAPPENINGS).allSatisfy((happening) -> assertThat(traces.stream())
-			.filteredOn((trace) -> trace.contains(happening))
-			.as(happening)
-			.hasSizeGreaterThan(5));
+		assertThat(HAPPENINGS)
+			.allSatisfy((happening) -> assertThat(traces.stream()).filteredOn((trace) -> trace.contains(happening))
+				.as(happening)
+				.hasSizeGreaterThan(5));
 	}
 
 	private static List<String> traces(int count) {
