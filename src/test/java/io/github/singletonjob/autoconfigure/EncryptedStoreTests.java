@@ -2,12 +2,15 @@ package io.github.singletonjob.autoconfigure;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Objects;
 
 import io.etcd.jetcd.Auth;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.auth.Permission;
+import io.github.singletonjob.JobBody;
 import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.RunResult;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.servers.Certificate;
@@ -27,6 +30,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -50,16 +54,27 @@ class EncryptedStoreTests {
 
 	/** Longer than a lease lasts, so that it has to be renewed. */
 	private static void runs(ApplicationContextRunner application) {
-		application.run((context) -> assertThat(context.getBean(SingletonJobs.class).run("billing", (run) -> {
+		application.run((context) -> completes(context, (run) -> {
 			long start = System.nanoTime();
 			Awaitility.await().until(() -> System.nanoTime() - start > Duration.ofMillis(2500).toNanos());
 			run.ensureHeld();
-		}).outcome()).isEqualTo(RunOutcome.COMPLETED));
+		}));
 	}
 
 	private static void isAnswered(ApplicationContextRunner application) {
-		application.run((context) -> assertThat(context.getBean(SingletonJobs.class).run("billing", (run) -> {
-		}).outcome()).isEqualTo(RunOutcome.COMPLETED));
+		application.run((context) -> completes(context, (run) -> {
+		}));
+	}
+
+	/** Logging in takes etcd long on a busy machine. */
+	private static void completes(ApplicationContext context, JobBody body) {
+		SingletonJobs jobs = context.getBean(SingletonJobs.class);
+		RunResult result = Awaitility.await()
+			.pollInSameThread()
+			.atMost(Duration.ofSeconds(30))
+			.ignoreException(LeaseStoreException.class)
+			.until(() -> jobs.run("billing", body), Objects::nonNull);
+		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
 	}
 
 	private static void doesNotRun(ApplicationContextRunner application, String reason) {

@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What an application sees at start and in a run, with one Postgres for leases and data.
  */
 @ExtendWith(OutputCaptureExtension.class)
-@Timeout(120)
+@Timeout(300)
 class PostgresWiringTests {
 
 	private final String url = PostgresServer.shared().newDatabase();
