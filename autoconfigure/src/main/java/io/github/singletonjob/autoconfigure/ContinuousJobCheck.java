@@ -18,6 +18,10 @@ final class ContinuousJobCheck {
 					"Remove @Scheduled: a continuous job is started with the application and runs all the time."
 							+ " Or remove continuous = true.");
 		}
+		if (JobNames.isExpression(job.id().name())) {
+			throw new InvalidJobException(where + " and has a name that is evaluated for each call.",
+					"Give it a plain name.");
+		}
 		if (job.method().getParameterCount() > 0) {
 			throw new InvalidJobException(where + " and has parameters, for which nobody has values.",
 					"Remove the parameters.");

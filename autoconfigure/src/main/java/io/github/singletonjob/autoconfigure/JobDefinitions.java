@@ -26,13 +26,21 @@ class JobDefinitions {
 
 	private final JobSettings settings;
 
+	private final JobNames names;
+
 	private final ConfigurableBeanFactory beanFactory;
 
 	private final Map<Method, JobDefinition> definitions = new ConcurrentHashMap<>();
 
-	JobDefinitions(JobSettings settings, ConfigurableBeanFactory beanFactory) {
+	JobDefinitions(JobSettings settings, ConfigurableBeanFactory beanFactory, JobNames names) {
 		this.settings = settings;
+		this.names = names;
 		this.beanFactory = beanFactory;
+	}
+
+	/** The job of one call, whose name may depend on its arguments. */
+	JobDefinition of(Method method, @Nullable Object target, @Nullable Object[] arguments) {
+		return this.names.ofCall(of(method), target, arguments);
 	}
 
 	JobDefinition of(Method method) {
@@ -53,25 +61,37 @@ class JobDefinitions {
 									: ": '" + annotation.value() + "' resolved to nothing."),
 					"Name it: @SingletonJob(\"billing\").");
 		}
+		this.names.check(name, where);
 		JobOptions options = new JobOptions(duration(annotation.ttl(), "ttl", where),
 				duration(annotation.minHold(), "minHold", where), duration(annotation.maxRun(), "maxRun", where),
 				annotation.onLost(), annotation.handover());
-		JobStart start = new JobStart(schedules(method, where), this.settings.takeover(name, annotation.takeover()),
-				annotation.continuous());
+		JobStart start = new JobStart(schedules(method, name, where),
+				this.settings.takeover(name, annotation.takeover()), annotation.continuous());
 		return new JobDefinition(this.settings.id(name), this.settings.settings(name, options), method, start);
 	}
 
-	private CronSchedules schedules(Method method, String where) {
+	private CronSchedules schedules(Method method, String name, String where) {
 		CronSchedules schedules = CronSchedules.of(method, (text) -> resolve(text, where));
-		boolean async = AnnotatedElementUtils.hasAnnotation(method, Async.class)
-				|| AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
-		if (!async || schedules.isEmpty()) {
+		if (schedules.isEmpty()) {
 			return schedules;
 		}
-		logger
-			.warn("The job at " + where + " is @Async: on that thread nobody knows the firing, so that its runs have no"
-					+ " fire time and are not taken over. Remove @Async, or return a CompletionStage");
-		return CronSchedules.NONE;
+		String without = " has no fire times, and its runs are not taken over: ";
+		if (isAsync(method)) {
+			logger.warn("The job at " + where + without
+					+ "it is @Async, and on that thread nobody knows the firing. Remove @Async, or return a CompletionStage");
+			return CronSchedules.NONE;
+		}
+		if (JobNames.isExpression(name)) {
+			logger.warn("The job at " + where + without
+					+ "its name is evaluated for each call, so that nobody knows which ones there are");
+			return CronSchedules.NONE;
+		}
+		return schedules;
+	}
+
+	private static boolean isAsync(Method method) {
+		return AnnotatedElementUtils.hasAnnotation(method, Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
 	}
 
 	private @Nullable Duration duration(String text, String attribute, String where) {

@@ -64,8 +64,14 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
-	JobDefinitions singletonJobDefinitions(JobSettings settings, ConfigurableListableBeanFactory beanFactory) {
-		return new JobDefinitions(settings, beanFactory);
+	JobNames singletonJobNames(BeanFactory beanFactory) {
+		return new JobNames(beanFactory);
+	}
+
+	@Bean
+	JobDefinitions singletonJobDefinitions(JobSettings settings, ConfigurableListableBeanFactory beanFactory,
+			JobNames names) {
+		return new JobDefinitions(settings, beanFactory, names);
 	}
 
 	@Bean

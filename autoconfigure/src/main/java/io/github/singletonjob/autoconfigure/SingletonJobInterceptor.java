@@ -34,7 +34,7 @@ class SingletonJobInterceptor implements MethodInterceptor {
 		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
 				: invocation.getMethod().getDeclaringClass();
 		Method method = AopUtils.getMostSpecificMethod(invocation.getMethod(), targetClass);
-		JobDefinition job = this.definitions.get().of(method);
+		JobDefinition job = this.definitions.get().of(method, target, invocation.getArguments());
 		JobCalls jobCalls = this.calls.get();
 		Proceeding proceeding = Proceeding.of(invocation);
 		if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
