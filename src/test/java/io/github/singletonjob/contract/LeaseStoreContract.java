@@ -72,6 +72,16 @@ public abstract class LeaseStoreContract {
 	}
 
 	@Nested
+	class Revoking extends RevokingContract {
+
+		@Override
+		Instances instances() {
+			return LeaseStoreContract.this.instances;
+		}
+
+	}
+
+	@Nested
 	class Tokens extends TokensContract {
 
 		@Override

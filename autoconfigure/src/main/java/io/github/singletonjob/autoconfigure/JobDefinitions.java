@@ -2,6 +2,7 @@ package io.github.singletonjob.autoconfigure;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -45,6 +46,11 @@ class JobDefinitions {
 
 	JobDefinition of(Method method) {
 		return this.definitions.computeIfAbsent(method, this::define);
+	}
+
+	/** Those that were read so far: all of the application once it has started. */
+	Collection<JobDefinition> all() {
+		return this.definitions.values();
 	}
 
 	private JobDefinition define(Method method) {

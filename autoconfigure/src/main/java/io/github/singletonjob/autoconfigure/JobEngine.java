@@ -11,6 +11,7 @@ import io.github.singletonjob.RunResult;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.runtime.DaemonThreads;
+import io.github.singletonjob.runtime.HeldLease;
 import io.github.singletonjob.runtime.LeaseKeeper;
 import io.github.singletonjob.runtime.RunRequest;
 import io.github.singletonjob.runtime.Scheduling;
@@ -42,6 +43,8 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 
 	private final LeaseStore store;
 
+	private final LeaseKeeper keeper;
+
 	private final SingletonJobRunner runner;
 
 	private final StandBy standBy;
@@ -55,13 +58,22 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 		this.store = store;
 		this.candidates = candidates;
 		Scheduling scheduling = new Scheduling(new SystemClock(), this.threads, this.threads, new SplittableRandom());
-		LeaseKeeper keeper = new LeaseKeeper(store, scheduling, companions.listener());
-		this.runner = new SingletonJobRunner(store, fence, keeper, holder, companions.scopes());
+		this.keeper = new LeaseKeeper(store, scheduling, companions.listener());
+		this.runner = new SingletonJobRunner(store, fence, this.keeper, holder, companions.scopes());
 		this.standBy = new StandBy(store, fence, scheduling);
 	}
 
 	StandBy standBy() {
 		return this.standBy;
+	}
+
+	LeaseStore store() {
+		return this.store;
+	}
+
+	/** The leases that this instance holds now. */
+	List<HeldLease> held() {
+		return this.keeper.held();
 	}
 
 	RunResult run(RunRequest request, JobBody body) {

@@ -50,12 +50,20 @@ class JobSettings {
 		}
 	}
 
+	/** Where leases are, as the property names it; {@code custom} for a bean. */
+	String storeName() {
+		StoreType store = this.properties.store();
+		return (store != null) ? store.name().toLowerCase(Locale.ROOT).replace('_', '-') : "custom";
+	}
+
 	/** What all jobs share, for people. */
 	String describe() {
+		Lease lease = this.properties.lease();
+		LeaseTiming timing = LeaseTiming.of(lease.ttl(), lease.renewEvery(), lease.stopEarly());
 		StoreType store = this.properties.store();
 		return "in namespace '" + this.namespace + "', leases in "
-				+ ((store != null) ? store.name().toLowerCase(Locale.ROOT).replace('_', '-') : "the LeaseStore bean")
-				+ ", ttl " + this.properties.lease().ttl().toMillis() + " ms unless set for a job, fencing "
+				+ ((store != null) ? storeName() : "the LeaseStore bean") + ", ttl " + timing.ttl().toMillis()
+				+ " ms, renewed every " + timing.renewEvery().toMillis() + " ms unless set for a job, fencing "
 				+ (this.properties.fencing().enabled() ? "on" : "off");
 	}
 

@@ -64,6 +64,12 @@ class PreparedStore implements LeaseStore, InitializingBean, AutoCloseable {
 	}
 
 	@Override
+	public boolean revoke(JobId job, long token, Duration timeout) {
+		this.preparation.ensureDone();
+		return this.store.revoke(job, token, timeout);
+	}
+
+	@Override
 	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
 		return this.store.watch(job, ttl, freed);
 	}

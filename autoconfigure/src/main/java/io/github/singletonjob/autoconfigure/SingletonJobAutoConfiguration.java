@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.LeaseStore;
+import io.github.singletonjob.runtime.RunListener;
 import io.github.singletonjob.runtime.RunScope;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -15,6 +16,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigureOrder;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
@@ -22,6 +24,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.config.ScheduledTaskHolder;
@@ -102,8 +105,8 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
-	RunCompanions singletonJobRunCompanions(ApplicationEventPublisher events, ObjectProvider<RunScope> scopes) {
-		return new RunCompanions(new RunEvents(events), scopes.orderedStream().toList());
+	RunCompanions singletonJobRunCompanions(ObjectProvider<RunListener> listeners, ObjectProvider<RunScope> scopes) {
+		return new RunCompanions(RunListener.all(listeners.orderedStream().toList()), scopes.orderedStream().toList());
 	}
 
 	@Bean
@@ -116,9 +119,33 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnBooleanProperty("singleton-job.report-unmarked")
+	UnmarkedReport singletonJobUnmarkedReport(ConfigurableListableBeanFactory beanFactory) {
+		return new UnmarkedReport(beanFactory);
+	}
+
+	@Bean
+	@Order(Ordered.LOWEST_PRECEDENCE)
+	RunEvents singletonJobRunEvents(ApplicationEventPublisher events) {
+		return new RunEvents(events);
+	}
+
+	@Bean
+	@Order(0)
+	RunHistory singletonJobRunHistory() {
+		return new RunHistory(Clock.systemUTC());
+	}
+
+	@Bean
+	JobOperations singletonJobOperations(JobEngine engine, JobSettings settings, JobDefinitions definitions,
+			RunHistory history) {
+		return new JobOperations(engine, settings, definitions, history);
+	}
+
+	@Bean
 	@ConditionalOnMissingBean
-	SingletonJobs singletonJobs(JobEngine engine, JobSettings settings) {
-		return new DefaultSingletonJobs(engine, settings);
+	SingletonJobs singletonJobs(JobEngine engine, JobSettings settings, JobOperations operations) {
+		return new DefaultSingletonJobs(engine, settings, operations);
 	}
 
 }

@@ -25,12 +25,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param jdbc the tables in databases
  * @param redis the store in Redis
  * @param etcd the store in etcd
+ * @param reportUnmarked whether scheduled methods that are marked neither as a singleton
+ * job nor with PerInstance are listed at start
  * @param jobs settings of single jobs, by their names; they beat the annotation
  */
 @ConfigurationProperties("singleton-job")
 record SingletonJobProperties(@Nullable StoreType store, @Nullable String namespace, @Nullable String holder,
 		@DefaultValue Lease lease, @DefaultValue Fencing fencing, @DefaultValue Jdbc jdbc, @DefaultValue Redis redis,
-		@DefaultValue Etcd etcd, @DefaultValue Map<String, Job> jobs) {
+		@DefaultValue Etcd etcd, @DefaultValue("false") boolean reportUnmarked, @DefaultValue Map<String, Job> jobs) {
 
 	/**
 	 * Times of leases.

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.etcd.jetcd.KeyValue;
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
@@ -142,6 +143,22 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 			.look(this.connection, this.names.keys(job), timeout.dividedBy(3), Replies.deadlineIn(timeout),
 					"Looking at the lease of job '" + job + "' in etcd")
 			.summary();
+	}
+
+	@Override
+	public boolean revoke(JobId job, long token, Duration timeout) {
+		long deadline = Replies.deadlineIn(timeout);
+		String purpose = "Taking the lease of job '" + job + "' away in etcd";
+		KnownJob known = KnownJob.look(this.connection, this.names.keys(job), timeout.dividedBy(3), deadline, purpose);
+		KeyValue lease = known.lease();
+		if (lease == null || known.summary().token() != token) {
+			return false;
+		}
+		return Replies
+			.await(this.connection
+				.call((client) -> KeyTxns.delete(client.getKVClient(), lease.getKey(), lease.getCreateRevision())),
+					deadline, purpose)
+			.isSucceeded();
 	}
 
 	@Override

@@ -91,6 +91,23 @@ public interface LeaseStore {
 	LeaseRecord inspect(JobId job, Duration timeout);
 
 	/**
+	 * Takes the lease of a job away from whoever holds it, for an operator. Conditional
+	 * on the token that the operator has seen: a lease that was granted anew since is
+	 * left alone. The holder learns of it by its next renewal, which is answered with
+	 * {@link Renewal#GONE}; its fire time stays open. Called on any thread.
+	 * @param job the job
+	 * @param token the token of the lease to end
+	 * @param timeout how long the call may take
+	 * @return false if no lease with that token is held
+	 * @throws LeaseStoreException if the outcome is unknown
+	 * @throws UnsupportedOperationException if the store cannot do it
+	 */
+	default boolean revoke(JobId job, long token, Duration timeout) {
+		throw new UnsupportedOperationException(
+				getClass().getName() + " cannot take the lease of " + job + " away from its holder");
+	}
+
+	/**
 	 * Asks to be told when the lease of a job may have become free. Instances that stand
 	 * by look by themselves from time to time, so this only makes them quicker; a store
 	 * that can should wake one of them, not all. Called on a worker thread.

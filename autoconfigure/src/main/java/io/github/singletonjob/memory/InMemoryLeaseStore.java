@@ -119,6 +119,22 @@ public final class InMemoryLeaseStore implements LeaseStore {
 	}
 
 	@Override
+	public boolean revoke(JobId job, long token, Duration timeout) {
+		boolean held = locked(() -> {
+			JobState.Held current = state(job).current(now());
+			if (current == null || current.grant().token() != token) {
+				return false;
+			}
+			state(job).end(false);
+			return true;
+		});
+		if (held) {
+			wake(job);
+		}
+		return held;
+	}
+
+	@Override
 	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
 		Object key = new Object();
 		this.watchers.put(key, new Watcher(job, freed));

@@ -21,13 +21,14 @@ record Inspection(JobId job, Duration timeout, Sessions sessions) {
 	private static final int PATIENCE = 9;
 
 	LeaseRecord make() {
+		InspectWork work = new InspectWork(this.job);
 		try {
-			return ask();
+			return ask(work);
 		}
 		catch (SessionEndedException ended) {
 			// Its end was noticed only now; another one in the same look is an outage
 			try {
-				return ask();
+				return ask(work);
 			}
 			catch (SessionEndedException ex) {
 				throw new LeaseStoreException(purpose() + " failed: " + ex.getMessage(), ex);
@@ -35,12 +36,21 @@ record Inspection(JobId job, Duration timeout, Sessions sessions) {
 		}
 	}
 
-	private LeaseRecord ask() throws SessionEndedException {
+	/** Takes the lease away, instead of looking; not repeated. */
+	boolean revoke(long token) {
+		try {
+			return ask((connection) -> connection.revoke(this.job, token));
+		}
+		catch (SessionEndedException ex) {
+			throw new LeaseStoreException(purpose() + " failed: " + ex.getMessage(), ex);
+		}
+	}
+
+	private <T> T ask(SessionCall.Work<T> work) throws SessionEndedException {
 		SessionTimes times = new SessionTimes(this.timeout.multipliedBy(PATIENCE), this.timeout);
 		LeaseSession session = this.sessions.any(times);
 		session.opening().await(purpose(), SessionCall.deadlineIn(times.openingTimeout()));
-		SessionCall<LeaseRecord> call = new SessionCall<>(SessionCall.Rank.INSPECT, purpose(),
-				new InspectWork(this.job));
+		SessionCall<T> call = new SessionCall<>(SessionCall.Rank.INSPECT, purpose(), work);
 		session.submit(call);
 		try {
 			return call.await(SessionCall.deadlineIn(this.timeout));

@@ -150,6 +150,19 @@ final class LeaseConnection {
 		}
 	}
 
+	/** Takes a lease away from whichever session holds it. */
+	boolean revoke(JobId job, long token) throws SQLException {
+		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.REVOKE)) {
+			statement.setString(1, job.namespace());
+			statement.setString(2, job.name());
+			statement.setLong(3, token);
+			try (ResultSet row = onlyRow(statement)) {
+				checkBackend(row);
+				return row.getBoolean("revoked");
+			}
+		}
+	}
+
 	/**
 	 * Frees one key, if this session has it. A second failure ends the session, because
 	 * nobody else could get the job while it lives.

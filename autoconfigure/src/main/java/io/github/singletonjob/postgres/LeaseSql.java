@@ -140,6 +140,20 @@ final class LeaseSql {
 				left join singleton_job_lease_fire_time f on f.namespace = a.namespace and f.name = a.name""";
 
 	/**
+	 * Clears the row of a lease that is held under a token, so that its holder's next
+	 * renewal sees that it is gone and unlocks.
+	 */
+	static final String REVOKE = """
+			with revoked as (
+				update singleton_job_lease l set owner = null
+				where l.namespace = ? and l.name = ? and l.token = ? and l.owner is not null
+				and exists (select from pg_locks where locktype = 'advisory' and granted and objsubid = 1
+					and database = (select oid from pg_database where datname = current_database())
+					and (classid::bigint << 32) | objid::bigint = l.lock_key)
+				returning 1)
+			select pg_backend_pid() as backend, count(*) = 1 as revoked from revoked""";
+
+	/**
 	 * Unlocks one key if this session has it; answers a row only then. Never
 	 * {@code pg_advisory_unlock_all}, which would end the other leases of the session.
 	 */

@@ -154,6 +154,11 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 	}
 
 	@Override
+	public boolean revoke(JobId job, long token, Duration timeout) {
+		return new Inspection(job, timeout, this.sessions).revoke(token);
+	}
+
+	@Override
 	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
 		Claim claim = this.claims.of(grant);
 		LeaseSession session = (claim != null) ? claim.session() : null;

@@ -60,6 +60,11 @@ record JobScripts(JobKeys keys) {
 		return ScriptCommand.of(Script.RELEASE, List.of(this.keys.lease(), this.keys.record()), arguments);
 	}
 
+	ScriptCommand revoke(long token) {
+		return ScriptCommand.of(Script.REVOKE, List.of(this.keys.lease()),
+				List.of(Long.toString(token), this.keys.channel()));
+	}
+
 	ScriptCommand inspect() {
 		return ScriptCommand.of(Script.INSPECT, List.of(this.keys.lease(), this.keys.token(), this.keys.record()),
 				List.of());

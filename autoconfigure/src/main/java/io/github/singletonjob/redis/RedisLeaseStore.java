@@ -197,6 +197,16 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 		return Answers.record(reply.texts());
 	}
 
+	@Override
+	public boolean revoke(JobId job, long token, Duration timeout) {
+		ScriptReply reply = execute(scripts(job).revoke(token), timeout);
+		boolean gone = reply.verdict().equals("gone") && !reply.repeated();
+		if (!gone && !reply.verdict().equals("revoked")) {
+			throw RedisFailure.unknown("Taking the lease of job '" + job + "' away", reply.failure());
+		}
+		return !gone;
+	}
+
 	/**
 	 * Wakes all who stand by when a holder gives its lease back, not when a lease
 	 * expires.

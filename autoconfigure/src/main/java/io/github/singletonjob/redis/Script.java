@@ -33,6 +33,9 @@ enum Script {
 	 */
 	RELEASE,
 
+	/** Compare the token, delete and say so: {@code revoked} or {@code gone}. */
+	REVOKE,
+
 	/** Reads all that is known of a job: {@code seen}, and what. */
 	INSPECT,
 

@@ -48,7 +48,7 @@ final class ActiveRun implements LeasedRun {
 
 	private volatile boolean heldOn;
 
-	private volatile @Nullable LossReport lossReport;
+	private volatile @Nullable Reports reports;
 
 	ActiveRun(LeaseGrant grant, RunSettings settings, String holder, LeaseDeadline deadline,
 			@Nullable LeasedRun enclosing) {
@@ -147,6 +147,10 @@ final class ActiveRun implements LeasedRun {
 	@Override
 	public void refused(StaleTokenException refusal) {
 		end(new RunEnd(RunOutcome.LOST, "a write was refused: " + refusal.getMessage()));
+		Reports told = this.reports;
+		if (told != null) {
+			told.refused(this, refusal);
+		}
 	}
 
 	@Nullable GrantedFireTime grantedFireTime() {
@@ -171,9 +175,9 @@ final class ActiveRun implements LeasedRun {
 		return this.deadline;
 	}
 
-	/** Says who is to be told when this run is lost before its body has ended. */
-	void reportLossTo(LossReport report) {
-		this.lossReport = report;
+	/** Says who is to be told of what happens to this run before its body has ended. */
+	void reportTo(Reports told) {
+		this.reports = told;
 	}
 
 	/** Ends the run unless it has ended already, and tells its thread. */
@@ -185,9 +189,9 @@ final class ActiveRun implements LeasedRun {
 			this.gate.interrupt();
 		}
 		this.ended.complete(reason);
-		LossReport report = this.lossReport;
-		if (reason.outcome() == RunOutcome.LOST && report != null) {
-			report.lost(this, reason.reason());
+		Reports told = this.reports;
+		if (reason.outcome() == RunOutcome.LOST && told != null) {
+			told.lost(this, reason.reason());
 		}
 		return true;
 	}
@@ -260,11 +264,14 @@ final class ActiveRun implements LeasedRun {
 		return "run of " + this.grant.job() + " with token " + token() + " on " + this.holder;
 	}
 
-	/** Is told of a loss once, on the thread that noticed it; must not block. */
-	@FunctionalInterface
-	interface LossReport {
+	/** Is told on the thread that noticed; must not block. */
+	interface Reports {
 
+		/** The run is lost; told once. */
 		void lost(ActiveRun run, String reason);
+
+		/** The guarded database has refused a write; told each time. */
+		void refused(ActiveRun run, StaleTokenException refusal);
 
 	}
 

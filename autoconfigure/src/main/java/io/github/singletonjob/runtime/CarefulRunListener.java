@@ -2,6 +2,7 @@ package io.github.singletonjob.runtime;
 
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
+import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeasedRun;
 import org.apache.commons.logging.Log;
@@ -24,6 +25,21 @@ record CarefulRunListener(RunListener delegate) implements RunListener {
 	@Override
 	public void granted(LeasedRun run) {
 		tell(run.job(), () -> this.delegate.granted(run));
+	}
+
+	@Override
+	public void notStarted(JobId job, Throwable cause) {
+		tell(job.name(), () -> this.delegate.notStarted(job, cause));
+	}
+
+	@Override
+	public void renewed(LeasedRun run, RenewalReport report) {
+		tell(run.job(), () -> this.delegate.renewed(run, report));
+	}
+
+	@Override
+	public void refused(LeasedRun run, StaleTokenException refusal) {
+		tell(run.job(), () -> this.delegate.refused(run, refusal));
 	}
 
 	@Override

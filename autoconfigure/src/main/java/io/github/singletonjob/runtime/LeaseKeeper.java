@@ -2,12 +2,14 @@ package io.github.singletonjob.runtime;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 
 import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.LeaseStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -41,6 +43,8 @@ public final class LeaseKeeper {
 
 	private final Map<LeaseTiming, RenewalLane> lanes = new ConcurrentHashMap<>();
 
+	private final ActiveRun.Reports reports = new Reports();
+
 	/**
 	 * Creates a keeper.
 	 * @param store renews and releases
@@ -50,7 +54,15 @@ public final class LeaseKeeper {
 	public LeaseKeeper(LeaseStore store, Scheduling scheduling, RunListener listener) {
 		this.store = store;
 		this.scheduling = scheduling;
-		this.listener = listener;
+		this.listener = new CarefulRunListener(listener);
+	}
+
+	/**
+	 * The leases that this instance holds and renews now.
+	 * @return a copy, in no order
+	 */
+	public List<HeldLease> held() {
+		return this.lanes.values().stream().flatMap(RenewalLane::held).map(HeldLease::of).toList();
 	}
 
 	RunListener listener() {
@@ -62,7 +74,7 @@ public final class LeaseKeeper {
 	}
 
 	void keep(ActiveRun run) {
-		run.reportLossTo(this::lost);
+		run.reportTo(this.reports);
 		lane(run).add(run);
 		watch(run);
 	}
@@ -138,7 +150,7 @@ public final class LeaseKeeper {
 
 	private RenewalLane lane(ActiveRun run) {
 		return this.lanes.computeIfAbsent(run.settings().timing(),
-				(timing) -> new RenewalLane(this.store, timing, this.scheduling));
+				(timing) -> new RenewalLane(this.store, timing, this.scheduling, this.listener));
 	}
 
 	private void watch(ActiveRun run) {
@@ -214,6 +226,21 @@ public final class LeaseKeeper {
 
 	private static Duration min(Duration a, Duration b) {
 		return (a.compareTo(b) <= 0) ? a : b;
+	}
+
+	/** What runs tell their keeper. */
+	private final class Reports implements ActiveRun.Reports {
+
+		@Override
+		public void lost(ActiveRun run, String reason) {
+			LeaseKeeper.this.lost(run, reason);
+		}
+
+		@Override
+		public void refused(ActiveRun run, StaleTokenException refusal) {
+			LeaseKeeper.this.listener.refused(run, refusal);
+		}
+
 	}
 
 }

@@ -1,11 +1,13 @@
 package io.github.singletonjob.runtime;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.lease.LeaseStore;
@@ -32,6 +34,10 @@ final class RenewalLane {
 
 	private final Scheduling scheduling;
 
+	private final RunListener listener;
+
+	private final RenewalWatch watch;
+
 	private final Set<ActiveRun> runs = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean calling = new AtomicBoolean();
@@ -45,10 +51,17 @@ final class RenewalLane {
 
 	private volatile boolean failing;
 
-	RenewalLane(LeaseStore store, LeaseTiming timing, Scheduling scheduling) {
+	RenewalLane(LeaseStore store, LeaseTiming timing, Scheduling scheduling, RunListener listener) {
 		this.store = store;
 		this.timing = timing;
 		this.scheduling = scheduling;
+		this.listener = listener;
+		this.watch = new RenewalWatch(scheduling.clock(), timing, new GarbageCollections());
+	}
+
+	/** The runs whose leases are renewed. */
+	Stream<ActiveRun> held() {
+		return this.runs.stream().filter(ActiveRun::isKept);
 	}
 
 	void add(ActiveRun run) {
@@ -88,6 +101,7 @@ final class RenewalLane {
 			this.ticks++;
 			long number = this.ticks;
 			this.pendingTick = number;
+			this.watch.planned(delay);
 			this.scheduling.timer().after(delay, () -> tick(number));
 		}
 		finally {
@@ -106,16 +120,22 @@ final class RenewalLane {
 		finally {
 			this.ticking.unlock();
 		}
+		ActiveRun any = this.runs.stream().findFirst().orElse(null);
 		this.runs.removeIf((run) -> !run.isKept());
 		if (!this.runs.isEmpty()) {
 			renewNow();
+		}
+		else if (any != null) {
+			// Perhaps just because this comes so late
+			this.watch.begins(any.job());
 		}
 	}
 
 	private void renewAll() {
 		boolean renewed = false;
 		try {
-			List<ActiveRun> due = this.runs.stream().filter(ActiveRun::isKept).toList();
+			List<ActiveRun> due = held().toList();
+			due.stream().findFirst().ifPresent((run) -> this.watch.begins(run.job()));
 			renewed = due.isEmpty() || renew(due);
 		}
 		catch (Throwable ex) {
@@ -129,19 +149,32 @@ final class RenewalLane {
 
 	private boolean renew(List<ActiveRun> due) {
 		Moment sent = this.scheduling.clock().now();
-		List<Renewal> answers = this.store.renew(due.stream().map(ActiveRun::grant).toList());
-		if (answers.size() != due.size()) {
-			throw new IllegalStateException("The store answered " + answers.size() + " of " + due.size() + " renewals");
-		}
+		List<Duration> left = due.stream().map((run) -> run.deadline().remaining()).toList();
+		List<Renewal> answers = Collections.nCopies(due.size(), Renewal.UNKNOWN);
 		boolean complete = true;
-		for (int i = 0; i < answers.size(); i++) {
-			complete &= apply(answers.get(i), due.get(i), sent);
+		try {
+			answers = ask(due);
+		}
+		finally {
+			Duration took = Duration.ofNanos(this.scheduling.clock().nanoTime() - sent.nanos());
+			for (int i = 0; i < due.size(); i++) {
+				complete &= apply(answers.get(i), due.get(i), sent);
+				this.listener.renewed(due.get(i), new RenewalReport(answers.get(i), took, left.get(i)));
+			}
 		}
 		if (complete && this.failing) {
 			this.failing = false;
 			logger.info(due.get(0).job() + ": renewal works again");
 		}
 		return complete;
+	}
+
+	private List<Renewal> ask(List<ActiveRun> due) {
+		List<Renewal> answers = this.store.renew(due.stream().map(ActiveRun::grant).toList());
+		if (answers.size() != due.size()) {
+			throw new IllegalStateException("The store answered " + answers.size() + " of " + due.size() + " renewals");
+		}
+		return answers;
 	}
 
 	private boolean apply(Renewal answer, ActiveRun run, Moment sent) {

@@ -72,7 +72,7 @@ public final class SingletonJobRunner {
 		this.starter = new RunStarter(store, fence, keeper, holder);
 		this.closer = new RunCloser(fence, keeper);
 		this.keeper = keeper;
-		this.listener = new CarefulRunListener(keeper.listener());
+		this.listener = keeper.listener();
 		this.scopes = new RunScopes(scopes);
 	}
 
@@ -92,7 +92,7 @@ public final class SingletonJobRunner {
 		LeasedRun enclosing = enclosing(request.job());
 		this.activeRuns.begin(request.job().name());
 		try {
-			RunStarter.Start start = this.starter.start(request, enclosing);
+			RunStarter.Start start = begin(request, enclosing);
 			if (!(start instanceof RunStarter.Begun begun)) {
 				return skipped(request, start);
 			}
@@ -135,7 +135,7 @@ public final class SingletonJobRunner {
 		this.activeRuns.begin(request.job().name());
 		CompletableFuture<RunResult> result = new CompletableFuture<>();
 		try {
-			RunStarter.Start start = this.starter.start(request, enclosing);
+			RunStarter.Start start = begin(request, enclosing);
 			if (start instanceof RunStarter.Begun begun) {
 				begin(begun.run(), body, result);
 			}
@@ -186,6 +186,16 @@ public final class SingletonJobRunner {
 
 	private static @Nullable Throwable unwrap(@Nullable Throwable thrown) {
 		return (thrown instanceof CompletionException && thrown.getCause() != null) ? thrown.getCause() : thrown;
+	}
+
+	private RunStarter.Start begin(RunRequest request, @Nullable LeasedRun enclosing) {
+		try {
+			return this.starter.start(request, enclosing);
+		}
+		catch (RuntimeException | Error ex) {
+			this.listener.notStarted(request.job(), ex);
+			throw ex;
+		}
 	}
 
 	private BodyCall begin(ActiveRun run) {

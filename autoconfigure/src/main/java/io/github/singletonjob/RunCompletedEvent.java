@@ -1,0 +1,18 @@
+package io.github.singletonjob;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Published as an application event when the body of a run has returned normally while
+ * the lease was held. The outcome is recorded, and the lease was given back unless the
+ * job has a {@code minHold}. Delivered on the thread on which the body ended.
+ *
+ * @param job the job's name
+ * @param token the token of the run
+ * @param holder the instance that executed the run
+ * @param fireTime the fire time of the run, or null if it has none
+ */
+public record RunCompletedEvent(String job, long token, String holder, @Nullable Instant fireTime) {
+}

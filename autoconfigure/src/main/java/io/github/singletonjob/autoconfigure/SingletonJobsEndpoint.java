@@ -1,0 +1,138 @@
+package io.github.singletonjob.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.singletonjob.Handover;
+import io.github.singletonjob.JobStatus;
+import io.github.singletonjob.OnLost;
+import io.github.singletonjob.Takeover;
+import io.github.singletonjob.runtime.RunSettings;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+
+/**
+ * Shows the jobs to an operator, and lets one release a lease whose token was seen.
+ */
+@Endpoint(id = "singletonjobs")
+class SingletonJobsEndpoint {
+
+	private final JobOperations operations;
+
+	private final JobSettings settings;
+
+	private final String instance;
+
+	SingletonJobsEndpoint(JobOperations operations, JobSettings settings, String instance) {
+		this.operations = operations;
+		this.settings = settings;
+		this.instance = instance;
+	}
+
+	/**
+	 * All jobs.
+	 * @return what is known of each
+	 */
+	@ReadOperation
+	public Jobs jobs() {
+		return new Jobs(this.settings.namespace(), this.settings.storeName(), this.instance,
+				this.operations.statuses().stream().map(this::describe).toList());
+	}
+
+	/**
+	 * One job.
+	 * @param job its name
+	 * @return what is known of it, or null if there is no such job here
+	 */
+	@ReadOperation
+	public @Nullable Job job(@Selector String job) {
+		return this.operations.names().contains(job) ? describe(this.operations.status(job)) : null;
+	}
+
+	/**
+	 * Takes the lease of a job away from its holder.
+	 * @param job its name
+	 * @param token the token that the operator has seen
+	 * @return whether it was released, or null if there is no such job here
+	 */
+	@WriteOperation
+	public @Nullable Released release(@Selector String job, long token) {
+		if (!this.operations.names().contains(job)) {
+			return null;
+		}
+		return new Released(job, token, this.operations.release(job, token));
+	}
+
+	private Job describe(JobStatus status) {
+		JobDefinition definition = this.operations.definition(status.job());
+		return new Job(status.job(), (definition != null) ? definition.describeMethod() : null,
+				Settings.of(this.operations.settings(status.job()), definition), status.lease(), status.schedules(),
+				status.lastRun());
+	}
+
+	/**
+	 * All jobs.
+	 *
+	 * @param namespace what groups them
+	 * @param store where their leases are
+	 * @param instance the instance that answers
+	 * @param jobs the jobs, by name
+	 */
+	record Jobs(String namespace, String store, String instance, List<Job> jobs) {
+	}
+
+	/**
+	 * One job.
+	 *
+	 * @param job its name
+	 * @param method its method, or null if it is run by code
+	 * @param settings what is configured for it
+	 * @param lease who holds it
+	 * @param schedules its fire times
+	 * @param lastRun the last run that ended on this instance, or null
+	 */
+	record Job(String job, @Nullable String method, Settings settings, JobStatus.Lease lease,
+			List<JobStatus.Schedule> schedules, JobStatus.@Nullable LastRun lastRun) {
+	}
+
+	/**
+	 * What is configured for a job.
+	 *
+	 * @param ttl how long a silent holder keeps it
+	 * @param renewEvery how often its lease is renewed
+	 * @param stopEarly how long before the end of its lease the holder stops
+	 * @param minHold how long it stays held at least, or null
+	 * @param maxRun how long a run may last, or null
+	 * @param onLost how the body is told
+	 * @param handover how it changes hands
+	 * @param takeover whether open fire times are finished, or null if it is run by code
+	 * @param continuous whether it runs all the time
+	 */
+	record Settings(Duration ttl, Duration renewEvery, Duration stopEarly, @Nullable Duration minHold,
+			@Nullable Duration maxRun, OnLost onLost, Handover handover, @Nullable Takeover takeover,
+			boolean continuous) {
+
+		static Settings of(RunSettings settings, @Nullable JobDefinition definition) {
+			return new Settings(settings.timing().ttl(), settings.timing().renewEvery(), settings.timing().stopEarly(),
+					settings.length().minHold(), settings.length().maxRun(), settings.onLost(), settings.handover(),
+					(definition != null) ? definition.start().takeover() : null,
+					definition != null && definition.start().continuous());
+		}
+
+	}
+
+	/**
+	 * What came of a release.
+	 *
+	 * @param job the job's name
+	 * @param token the token that was given
+	 * @param released false if no lease with that token is held
+	 */
+	record Released(String job, long token, boolean released) {
+	}
+
+}
