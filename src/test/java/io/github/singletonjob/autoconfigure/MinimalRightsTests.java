@@ -55,7 +55,7 @@ class MinimalRightsTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SingletonJobAutoConfiguration.class))
-		.withPropertyValues("singleton-job.namespace=shop", "singleton-job.lease.ttl=2s");
+		.withPropertyValues("singleton-job.namespace=shop", "singleton-job.lease.ttl=5s");
 
 	@Test
 	void anSqlRole() throws SQLException, IOException {
