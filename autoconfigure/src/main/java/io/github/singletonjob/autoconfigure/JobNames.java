@@ -37,7 +37,7 @@ class JobNames {
 
 	private final Map<String, Expression> expressions = new ConcurrentHashMap<>();
 
-	private final Map<JobId, String> declaredNames = new ConcurrentHashMap<>();
+	private final Map<String, String> declaredNames = new ConcurrentHashMap<>();
 
 	private final BeanFactory beanFactory;
 
@@ -76,7 +76,7 @@ class JobNames {
 		}
 		JobId id = new JobId(job.id().namespace(), evaluate(job, target, arguments));
 		if (this.declaredNames.size() < MOST_REMEMBERED) {
-			this.declaredNames.put(id, declared);
+			this.declaredNames.put(id.name(), declared);
 		}
 		return new JobDefinition(id, job.settings(), job.method(), job.start());
 	}
@@ -84,8 +84,8 @@ class JobNames {
 	/**
 	 * The name as it was declared: there are few of those, whatever the arguments are.
 	 */
-	String declared(JobId job) {
-		return this.declaredNames.getOrDefault(job, job.name());
+	String declared(String job) {
+		return this.declaredNames.getOrDefault(job, job);
 	}
 
 	private String evaluate(JobDefinition job, @Nullable Object target, @Nullable Object[] arguments) {

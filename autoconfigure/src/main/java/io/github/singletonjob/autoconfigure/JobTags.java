@@ -3,11 +3,12 @@ package io.github.singletonjob.autoconfigure;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
- * The names of jobs as values of tags. Declared names are used as they are. Code can make
- * up others for every run: of those, only the first hundred are, so that they cannot fill
- * a monitoring system.
+ * The names of jobs as values of tags. Declared names are used as they are, also for
+ * names that are evaluated for each call. Code can make up others for every run: of
+ * those, only the first hundred are, so that they cannot fill a monitoring system.
  */
 class JobTags {
 
@@ -20,15 +21,24 @@ class JobTags {
 
 	private final Supplier<? extends Set<String>> declared;
 
-	JobTags(Supplier<? extends Set<String>> declared) {
+	private final UnaryOperator<String> declaration;
+
+	/**
+	 * Creates tags.
+	 * @param declared the declared names
+	 * @param declaration the declared name of one that was evaluated for a call
+	 */
+	JobTags(Supplier<? extends Set<String>> declared, UnaryOperator<String> declaration) {
 		this.declared = declared;
+		this.declaration = declaration;
 	}
 
 	Set<String> declared() {
 		return this.declared.get();
 	}
 
-	String of(String job) {
+	String of(String name) {
+		String job = this.declaration.apply(name);
 		if (this.undeclared.contains(job) || this.declared.get().contains(job)) {
 			return job;
 		}

@@ -52,11 +52,12 @@ class RunObservations implements RunListener, RunScope {
 
 	private Observation.Scope observe(LeasedRun run) {
 		Observation observation = Observation.createNotStarted(NAME, this.registry)
-			.contextualName("singleton-job " + run.job())
+			.contextualName("singleton-job " + this.tags.of(run.job()))
 			.lowCardinalityKeyValue("job", this.tags.of(run.job()))
 			.lowCardinalityKeyValue("store", this.store)
 			// Meters want the same keys from the start to the end
 			.lowCardinalityKeyValue("outcome", "none")
+			.highCardinalityKeyValue("name", run.job())
 			.highCardinalityKeyValue("token", Long.toString(run.token()))
 			.highCardinalityKeyValue("fire.time", run.fireTime().map(Instant::toString).orElse("none"))
 			.start();

@@ -26,8 +26,8 @@ import org.springframework.core.annotation.Order;
 public final class SingletonJobObservabilityAutoConfiguration {
 
 	@Bean
-	JobTags singletonJobTags(ObjectProvider<JobOperations> operations) {
-		return new JobTags(() -> operations.getObject().declaredNames());
+	JobTags singletonJobTags(ObjectProvider<JobOperations> operations, JobNames names) {
+		return new JobTags(() -> operations.getObject().declaredNames(), names::declared);
 	}
 
 	/** Observations. */

@@ -9,7 +9,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.github.singletonjob.JobRun;
 import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.SingletonJobs;
-import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeasedRun;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -49,8 +48,7 @@ class JobNameExpressionTests {
 			.run((context) -> {
 				context.getBean(Tenants.class).charge("north");
 				assertThat(context.getBean(Tenants.class).ttls()).containsExactly(Duration.ofSeconds(42));
-				assertThat(context.getBean(JobNames.class).declared(new JobId("shop", "billing-north")))
-					.isEqualTo("billing-#{#tenant}");
+				assertThat(context.getBean(JobNames.class).declared("billing-north")).isEqualTo("billing-#{#tenant}");
 			});
 	}
 
