@@ -6,7 +6,6 @@ import java.util.UUID;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.Fence;
-import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
@@ -55,8 +54,7 @@ final class RunStarter {
 		Start start = startAbove(first, request.settings(), enclosing);
 		if (start instanceof Stale stale) {
 			logger.warn(stale.describe() + "; asking again above it");
-			start = startAbove(first.above(newOwner(), stale.seen()).forFiring(stale.again(request.firing())),
-					request.settings(), enclosing);
+			start = startAbove(first.above(newOwner(), stale.seen()), request.settings(), enclosing);
 		}
 		if (start instanceof Stale stale) {
 			throw new LeaseStoreException(stale.describe() + ", so this grant is stale. The next firing asks again",
@@ -174,11 +172,6 @@ final class RunStarter {
 	 * @param seen the token that the database has seen
 	 */
 	private record Stale(ActiveRun run, long seen) implements Start {
-
-		/** The store has noted the fire time as started, and that was this run's. */
-		@Nullable Firing again(@Nullable Firing firing) {
-			return (firing != null) ? new Firing(firing.schedule(), firing.fireTime(), true) : null;
-		}
 
 		String describe() {
 			return this.run.job() + ": granted token " + this.run.token() + " is not above " + this.seen

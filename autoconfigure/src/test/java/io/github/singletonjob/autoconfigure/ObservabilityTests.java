@@ -202,8 +202,8 @@ class ObservabilityTests {
 			assertThat(observed.getContextualName()).isEqualTo("singleton-job billing");
 			assertThat(keys(observed.getLowCardinalityKeyValues()))
 				.isEqualTo(Map.of("job", "billing", "store", "custom", "outcome", "COMPLETED"));
-			assertThat(keys(observed.getHighCardinalityKeyValues()))
-				.isEqualTo(Map.of("token", Long.toString(result.token()), "fire.time", ONE.toString()));
+			assertThat(keys(observed.getHighCardinalityKeyValues())).isEqualTo(
+					Map.of("name", "billing", "token", Long.toString(result.token()), "fire.time", ONE.toString()));
 			assertThat(runs(context, "COMPLETED")).isEqualTo(1);
 		});
 	}

@@ -153,16 +153,6 @@ class FireTimeRunTests {
 	}
 
 	@Test
-	void aFireTimeThatMayStartOnceIsStartedAlthoughTheStoreWentBackInTime() {
-		long seen = System.currentTimeMillis() + 1_000_000;
-		this.fence = (grant, holder, timeout) -> (grant.token() > seen) ? new Fence.Raised(grant.fireTime())
-				: new Fence.Refused(seen);
-		RunResult result = runner().run(new RunRequest(BILLING, this.settings, new Firing("", ONE, false)),
-				(run) -> assertThat(run.token()).isGreaterThan(seen));
-		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
-	}
-
-	@Test
 	void aFireTimeAheadOfTheDatabasesClockIsRefusedAndTheLeaseGivenBack() {
 		this.fence = (grant, holder, timeout) -> new Fence.Early(ONE.minusSeconds(3600));
 		assertThatIllegalStateException().isThrownBy(() -> run((run) -> {

@@ -8,9 +8,7 @@ import java.util.List;
  */
 final class Mutants {
 
-	private static final String SENT = "Moment sent = this.scheduling.clock().now();";
-
-	private static final String RENEW = "List<Renewal> answers = this.store.renew(due.stream().map(ActiveRun::grant).toList());";
+	private static final String APPLY = "apply(answers.get(i), due.get(i), sent)";
 
 	private static final String ASKED = "Moment sent = this.keeper.scheduling().clock().now();";
 
@@ -46,7 +44,7 @@ final class Mutants {
 				Mutant.of(Flaw.OWNER_NOT_COMPARED, "released under its body, by another's release"),
 				Mutant.of(Flaw.RAISED_AFTER_FIRST_READ, COMMITTED), Mutant.of(Flaw.COMMITS_NOT_CHECKED, COMMITTED),
 				Mutant.of("the deadline of a renewal counts from the reply", BELIEVES)
-					.change("RenewalLane", SENT, "", RENEW, RENEW + SENT),
+					.change("RenewalLane", APPLY, APPLY.replace("sent", "this.scheduling.clock().now()")),
 				Mutant.of("the deadline of a grant counts from the reply", BELIEVES)
 					.change("RunStarter", ASKED, "", ACQUIRE, ACQUIRE + ASKED),
 				Mutant.of("a refused renewal counts as confirmed", BELIEVES)
