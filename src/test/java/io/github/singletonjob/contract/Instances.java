@@ -82,9 +82,13 @@ public final class Instances implements AutoCloseable {
 		return ((Acquisition.Acquired) answer).grant();
 	}
 
-	/** Asks; if nobody has the job, the caller has it then. */
+	/**
+	 * Asks; if nobody has the job, the caller has it then. An unknown outcome is asked
+	 * for again: on a busy machine a new instance can take long to connect.
+	 */
 	public boolean isHeld(LeaseStore store, JobId job) {
-		return store.tryAcquire(request(job, "who asks")) instanceof Acquisition.Held;
+		return await(PATIENCE).ignoreException(LeaseStoreException.class)
+			.until(() -> store.tryAcquire(request(job, "who asks")), Objects::nonNull) instanceof Acquisition.Held;
 	}
 
 	/** Renews; an unknown outcome is asked for again. */
