@@ -28,6 +28,8 @@ final class GuardedDatabase implements AutoCloseable {
 
 	private final String url;
 
+	private final String username;
+
 	private final HikariDataSource pool;
 
 	private final DataSource guarded;
@@ -46,7 +48,12 @@ final class GuardedDatabase implements AutoCloseable {
 	}
 
 	GuardedDatabase(String url, Consumer<HikariConfig> customizer, FencingSettings settings) {
+		this(url, PostgresServer.USERNAME, customizer, settings);
+	}
+
+	GuardedDatabase(String url, String username, Consumer<HikariConfig> customizer, FencingSettings settings) {
 		this.url = url;
+		this.username = username;
 		this.pool = pool(customizer);
 		this.guarded = FencedDataSources.guard(this.pool, settings);
 		this.outside = JdbcClient.create(impatient(plain()));
@@ -59,7 +66,7 @@ final class GuardedDatabase implements AutoCloseable {
 	HikariDataSource pool(Consumer<HikariConfig> customizer) {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(this.url);
-		config.setUsername(PostgresServer.USERNAME);
+		config.setUsername(this.username);
 		config.setMaximumPoolSize(1);
 		config.setConnectionTimeout(TIMEOUT.toMillis());
 		customizer.accept(config);
@@ -70,9 +77,9 @@ final class GuardedDatabase implements AutoCloseable {
 		return new DriverManagerDataSource(this.url, properties());
 	}
 
-	private static Properties properties() {
+	private Properties properties() {
 		Properties properties = new Properties();
-		properties.setProperty("user", PostgresServer.USERNAME);
+		properties.setProperty("user", this.username);
 		return properties;
 	}
 

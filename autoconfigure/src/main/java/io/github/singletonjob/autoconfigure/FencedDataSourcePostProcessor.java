@@ -55,12 +55,19 @@ class FencedDataSourcePostProcessor implements BeanPostProcessor, PriorityOrdere
 		return Ordered.HIGHEST_PRECEDENCE;
 	}
 
+	private boolean refusesCommonPool() {
+		return Binder.get(this.environment)
+			.bind("singleton-job.fencing.common-pool", SingletonJobProperties.CommonPool.class)
+			.map(SingletonJobProperties.CommonPool.REFUSE::equals)
+			.orElse(false);
+	}
+
 	private FencingSettings settings() {
 		Duration timeout = Binder.get(this.environment)
 			.bind("singleton-job.fencing.idle-in-transaction-timeout", Duration.class)
 			.orElse(null);
 		try {
-			return new FencingSettings(timeout);
+			return new FencingSettings(timeout, refusesCommonPool());
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidJobException(ex.getMessage() + ".",

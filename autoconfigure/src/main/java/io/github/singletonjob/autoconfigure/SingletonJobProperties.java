@@ -56,9 +56,24 @@ record SingletonJobProperties(@Nullable StoreType store, @Nullable String namesp
 	 * @param idleInTransactionTimeout how long a transaction of a run may be idle before
 	 * the database ends it, so that a frozen holder does not block its successor;
 	 * defaults to the ttl of the job, 0 switches it off
+	 * @param commonPool what threads of the common pool get that carry no run
 	 */
 	record Fencing(@DefaultValue("true") boolean enabled, @DefaultValue("false") boolean required,
-			@Nullable String dataSource, @Nullable Duration idleInTransactionTimeout) {
+			@Nullable String dataSource, @Nullable Duration idleInTransactionTimeout,
+			@DefaultValue("allow") CommonPool commonPool) {
+	}
+
+	/**
+	 * What threads of the common pool get from the guarded DataSource.
+	 */
+	enum CommonPool {
+
+		/** A connection like any thread; without a run it is not fenced. */
+		ALLOW,
+
+		/** No connection without a run. */
+		REFUSE
+
 	}
 
 	/**

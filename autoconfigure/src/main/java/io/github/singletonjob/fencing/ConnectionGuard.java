@@ -40,12 +40,26 @@ final class ConnectionGuard {
 		this.transaction.handOutWriter();
 	}
 
+	/**
+	 * The command in a text that ends or begins a transaction of this database.
+	 * @param sql one or more statements
+	 * @return the command, or null if there is none
+	 * @throws SQLException if the connection is closed
+	 */
+	@Nullable TransactionCommand command(String sql) throws SQLException {
+		TransactionCommand command = TransactionCommand.find(sql);
+		return (command == null && this.transaction.isPortable()) ? ImplicitCommit.find(sql) : command;
+	}
+
 	@Nullable Object execute(Execution execution) throws Throwable {
 		boolean fenced = runs().collect();
 		this.transaction.use();
 		if (fenced) {
 			boolean autoCommit = this.delegate.getAutoCommit();
 			Refusals.refuse(execution.command(), autoCommit);
+			if (!autoCommit || runs().firstWithoutAutocommit() != null) {
+				Refusals.refuseImplicit(execution.command());
+			}
 			if (autoCommit) {
 				return this.withoutTransaction.execute(execution);
 			}

@@ -19,11 +19,14 @@ final class ConnectionInterceptor implements MethodInterceptor {
 
 	private final SessionBounds bounds;
 
+	private final boolean refusesCommonPool;
+
 	private volatile boolean mirrored;
 
-	ConnectionInterceptor(FenceCheck check, SessionBounds bounds) {
+	ConnectionInterceptor(FenceCheck check, SessionBounds bounds, boolean refusesCommonPool) {
 		this.check = check;
 		this.bounds = bounds;
+		this.refusesCommonPool = refusesCommonPool;
 	}
 
 	FenceTable table() {
@@ -32,6 +35,9 @@ final class ConnectionInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		if (this.refusesCommonPool) {
+			Refusals.refuseCommonPool();
+		}
 		Object connection = invocation.proceed();
 		if (!this.mirrored) {
 			mirrorFields(invocation);

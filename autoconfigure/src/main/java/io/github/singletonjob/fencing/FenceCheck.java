@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * locks, and a check without one, let stale transactions through. A transaction without
  * an id has written nothing, and takes no lock: the server knows, no flag of the client
  * is asked. What needs no id is not fenced: a NOTIFY alone, or rows of a foreign server.
+ * <p>
+ * On other databases than Postgres the check is {@link PortableCheck}.
  */
 final class FenceCheck {
 
@@ -41,16 +43,18 @@ final class FenceCheck {
 
 	private final FenceTable table;
 
-	private final String lock;
+	private final @Nullable String lock;
 
 	private volatile @Nullable String checkOfOne;
 
+	private volatile @Nullable PortableCheck portable;
+
 	FenceCheck(FenceTable table) {
-		this(table, "for share");
+		this(table, null);
 	}
 
 	// Tests weaken the lock to see that they would notice
-	FenceCheck(FenceTable table, String lock) {
+	FenceCheck(FenceTable table, @Nullable String lock) {
 		this.table = table;
 		this.lock = lock;
 	}
@@ -60,13 +64,17 @@ final class FenceCheck {
 	}
 
 	/**
-	 * Checks and commits.
+	 * Checks and, where that is one step, commits. The caller's commit must follow.
 	 * @param connection the connection with the transaction
 	 * @param grants what the transaction was collected under
 	 * @throws SQLException if the transaction was not committed, or, without an answer of
 	 * the database, if that is not known
 	 */
 	void commit(Connection connection, List<LeaseGrant> grants) throws SQLException {
+		if (this.table.dialect(connection).isPortable()) {
+			portable(connection).check(connection, grants);
+			return;
+		}
 		if (connection.isReadOnly()) {
 			commitReadOnly(connection);
 			return;
@@ -77,6 +85,19 @@ final class FenceCheck {
 			bind(statement, grants);
 			statement.execute();
 		}
+	}
+
+	private PortableCheck portable(Connection connection) throws SQLException {
+		PortableCheck known = this.portable;
+		if (known == null) {
+			known = new PortableCheck(this.table.qualifiedName(connection), lock(connection));
+			this.portable = known;
+		}
+		return known;
+	}
+
+	private String lock(Connection connection) throws SQLException {
+		return (this.lock != null) ? this.lock : this.table.dialect(connection).lock();
 	}
 
 	private void commitReadOnly(Connection connection) throws SQLException {
@@ -107,7 +128,7 @@ final class FenceCheck {
 	}
 
 	private String build(Connection connection, int count) throws SQLException {
-		String holds = HOLDS.formatted(this.table.qualifiedName(connection), this.lock);
+		String holds = HOLDS.formatted(this.table.qualifiedName(connection), lock(connection));
 		return CHECK.formatted(String.join(" and ", Collections.nCopies(count, holds)));
 	}
 

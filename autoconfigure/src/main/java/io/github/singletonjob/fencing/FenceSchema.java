@@ -23,7 +23,7 @@ import org.springframework.jdbc.datasource.init.ScriptUtils;
 public final class FenceSchema {
 
 	/**
-	 * The script that creates the tables, on the class path.
+	 * The script that creates the tables on Postgres, on the class path.
 	 */
 	public static final String SCRIPT = "io/github/singletonjob/fencing/schema-postgresql.sql";
 
@@ -31,6 +31,8 @@ public final class FenceSchema {
 	private static final long LOCK = 0x53696e674a6f6231L;
 
 	private static final String LOCK_TIMEOUT = "10s";
+
+	private static final int PORTABLE_TRIES = 3;
 
 	private final DataSource dataSource;
 
@@ -52,30 +54,63 @@ public final class FenceSchema {
 	 */
 	public void initialize() {
 		new FenceProbe(this.dataSource).ask((connection) -> {
-			FenceProbe.requirePostgres(connection);
-			if (isIncomplete(connection)) {
-				inTransaction(connection);
+			FenceProbe.requireUsable(connection);
+			if (!this.table.dialect(connection).isPortable()) {
+				createOnPostgres(connection);
+			}
+			// A table without its key can be seen in H2; the script waits until it has it
+			else if (this.table.dialect(connection) == FenceDialect.H2 || isIncomplete(connection)) {
+				createPortably(connection);
 			}
 		});
 	}
 
 	/**
 	 * Verifies that the tables exist with the columns and the keys that are needed, that
-	 * they may be read and written, and that the server is a primary of version 14 or
-	 * newer.
+	 * they may be read and written, and that the server can be written and is new enough.
 	 * @throws FenceUnusableException if something is missing; it says what to do
 	 * @throws LeaseStoreException if the database did not answer
 	 */
 	public void verify() {
 		new FenceProbe(this.dataSource).ask((connection) -> {
-			FenceProbe.requirePostgres(connection);
+			FenceProbe.requireUsable(connection);
 			FenceProbe.requireTables(connection, this.table.find(connection));
 		});
 	}
 
 	private boolean isIncomplete(Connection connection) throws SQLException {
 		String fence = this.table.find(connection);
-		return fence == null || !FenceProbe.exists(connection, FenceTable.fireTimes(fence));
+		if (fence == null) {
+			return true;
+		}
+		FenceDialect dialect = this.table.dialect(connection);
+		return !(dialect.isPortable() ? new PortableProbe(connection, dialect).hasFireTimes()
+				: new PostgresProbe(connection).exists(FenceTable.fireTimes(fence)));
+	}
+
+	// Such a database commits by itself. Of several that create a table at once, some may
+	// be told that it exists, and there are two tables
+	private void createPortably(Connection connection) throws SQLException {
+		for (int tries = 1;; tries++) {
+			try {
+				executeScript(connection);
+				return;
+			}
+			catch (SQLException ex) {
+				if (!isIncomplete(connection)) {
+					return;
+				}
+				if (tries == PORTABLE_TRIES) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	private void createOnPostgres(Connection connection) throws SQLException {
+		if (isIncomplete(connection)) {
+			inTransaction(connection);
+		}
 	}
 
 	private void inTransaction(Connection connection) throws SQLException {
@@ -115,9 +150,9 @@ public final class FenceSchema {
 		}
 	}
 
-	private static void executeScript(Connection connection) throws SQLException {
+	private void executeScript(Connection connection) throws SQLException {
 		try {
-			ScriptUtils.executeSqlScript(connection, new ClassPathResource(SCRIPT));
+			ScriptUtils.executeSqlScript(connection, new ClassPathResource(this.table.dialect(connection).script()));
 		}
 		catch (ScriptException ex) {
 			if (ex.getCause() instanceof SQLException cause) {

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,9 @@ final class FenceTable {
 
 	static final String NAME = "singleton_job";
 
-	static final String FIRE_TIMES = NAME + "_fire_time";
+	private static final String BESIDE = "_fire_time";
+
+	static final String FIRE_TIMES = NAME + BESIDE;
 
 	// current_schemas(false) leaves out the schema of temporary tables
 	private static final String FIND = """
@@ -26,7 +29,13 @@ final class FenceTable {
 			join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = ? and c.relkind in ('r', 'p')
 			order by s.position limit 1""";
 
+	// schema() is the current schema in H2, and the current database in MariaDB
+	private static final String FIND_PORTABLE = "select table_schema, table_name from information_schema.tables"
+			+ " where table_schema = schema() and lower(table_name) = ?";
+
 	private volatile @Nullable String qualifiedName;
+
+	private volatile @Nullable FenceDialect dialect;
 
 	/**
 	 * The name with its schema, quoted.
@@ -49,8 +58,11 @@ final class FenceTable {
 		return fireTimes(qualifiedName(connection));
 	}
 
+	// Spelled as the fence is: in quotes, and in capitals where a database prefers them
 	static String fireTimes(String fence) {
-		return schema(fence) + "." + FIRE_TIMES;
+		String quote = fence.toLowerCase(Locale.ROOT).endsWith(NAME) ? "" : fence.substring(fence.length() - 1);
+		String bare = fence.substring(0, fence.length() - quote.length());
+		return bare + (bare.endsWith(NAME) ? BESIDE : BESIDE.toUpperCase(Locale.ROOT)) + quote;
 	}
 
 	/** The schema of a name with its schema, both quoted. */
@@ -58,12 +70,27 @@ final class FenceTable {
 		return qualifiedName.substring(0, qualifiedName.length() - NAME.length() - 1);
 	}
 
+	/**
+	 * The dialect of the database, which stays the same for all connections.
+	 * @param connection whom to ask if it is not known yet
+	 * @return the dialect
+	 * @throws SQLException if the connection is closed
+	 */
+	FenceDialect dialect(Connection connection) throws SQLException {
+		FenceDialect known = this.dialect;
+		if (known == null) {
+			known = FenceDialect.of(connection);
+			this.dialect = known;
+		}
+		return known;
+	}
+
 	private String resolve(Connection connection) throws SQLException {
 		String found = find(connection);
 		if (found == null) {
 			throw new SQLException(
 					"The fence table \"" + NAME + "\" is in no schema of the search path: create it with "
-							+ FenceSchema.SCRIPT + " in the guarded database",
+							+ dialect(connection).script() + " in the guarded database",
 					"42P01");
 		}
 		return found;
@@ -76,14 +103,24 @@ final class FenceTable {
 	 * @throws SQLException if the database did not answer
 	 */
 	@Nullable String find(Connection connection) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(FIND)) {
+		boolean portable = dialect(connection).isPortable();
+		try (PreparedStatement statement = connection.prepareStatement(portable ? FIND_PORTABLE : FIND)) {
 			statement.setString(1, NAME);
 			try (ResultSet result = statement.executeQuery()) {
-				String found = result.next() ? result.getString(1) : null;
+				String found = null;
+				if (result.next()) {
+					found = portable ? quote(connection, result.getString(1), result.getString(2))
+							: result.getString(1);
+				}
 				this.qualifiedName = found;
 				return found;
 			}
 		}
+	}
+
+	private static String quote(Connection connection, String schema, String name) throws SQLException {
+		String quote = connection.getMetaData().getIdentifierQuoteString();
+		return quote + schema + quote + "." + quote + name + quote;
 	}
 
 }

@@ -11,8 +11,11 @@ import org.jspecify.annotations.Nullable;
  * inside a transaction before the database ends it, so that a frozen holder does not keep
  * its rows locked for ever; null for the time to live of the run's lease, zero to leave
  * the connections as they are
+ * @param refusesCommonPool whether a thread of the common pool gets a connection only if
+ * a run is bound to it. Such threads carry no run by themselves, and what they write for
+ * a job, in a parallel stream for example, is not fenced.
  */
-public record FencingSettings(@Nullable Duration idleInTransactionTimeout) {
+public record FencingSettings(@Nullable Duration idleInTransactionTimeout, boolean refusesCommonPool) {
 
 	/**
 	 * Checks the settings.
@@ -26,6 +29,15 @@ public record FencingSettings(@Nullable Duration idleInTransactionTimeout) {
 			throw new IllegalArgumentException("The idle-in-transaction time-out " + idleInTransactionTimeout
 					+ " is out of range: give it 1 ms to 24 days, or 0 to switch it off");
 		}
+	}
+
+	/**
+	 * Settings with a time-out and all other defaults.
+	 * @param idleInTransactionTimeout the time-out
+	 * @throws IllegalArgumentException if it is out of range
+	 */
+	public FencingSettings(@Nullable Duration idleInTransactionTimeout) {
+		this(idleInTransactionTimeout, false);
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.github.singletonjob.fencing;
 
 import java.lang.reflect.Method;
+import java.sql.SQLException;
 import java.sql.Statement;
 
 import org.jspecify.annotations.Nullable;
@@ -79,22 +80,22 @@ final class GuardedStatement extends GuardedObject {
 		return guarded(proxy, this.connection.guard().execute(execution));
 	}
 
-	private void addedToBatch(@Nullable Object[] args) {
+	private void addedToBatch(@Nullable Object[] args) throws SQLException {
 		if (args.length == 1 && args[0] instanceof String text && this.batchCommand == null) {
-			this.batchCommand = TransactionCommand.find(text);
+			this.batchCommand = this.connection.guard().command(text);
 		}
 	}
 
 	// Texts matter inside a run only
-	private @Nullable TransactionCommand command(@Nullable Object[] args) {
+	private @Nullable TransactionCommand command(@Nullable Object[] args) throws SQLException {
 		if (!this.connection.guard().runs().collectLeased()) {
 			return null;
 		}
 		if (args.length > 0 && args[0] instanceof String text) {
-			return TransactionCommand.find(text);
+			return this.connection.guard().command(text);
 		}
 		if (!this.sqlRead && this.sql != null) {
-			this.sqlCommand = TransactionCommand.find(this.sql);
+			this.sqlCommand = this.connection.guard().command(this.sql);
 			this.sqlRead = true;
 		}
 		return this.sqlCommand;

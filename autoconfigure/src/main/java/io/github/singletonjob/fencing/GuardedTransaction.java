@@ -44,6 +44,10 @@ final class GuardedTransaction {
 		return this.runs;
 	}
 
+	boolean isPortable() throws SQLException {
+		return this.check.table().dialect(this.delegate).isPortable();
+	}
+
 	boolean isUsed() {
 		return this.used;
 	}
@@ -69,7 +73,7 @@ final class GuardedTransaction {
 		try {
 			this.runs.ensureOpen();
 			this.check.commit(this.delegate, this.runs.grants());
-			// The server has committed: this only tells the driver and the pool
+			// Postgres has committed, and this only tells the driver and the pool
 			this.delegate.commit();
 			committed();
 		}

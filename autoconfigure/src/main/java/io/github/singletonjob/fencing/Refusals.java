@@ -5,7 +5,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Wrapper;
 import java.util.Set;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 
+import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.lease.LeasedRun;
 import org.jspecify.annotations.Nullable;
 
@@ -24,11 +27,19 @@ final class Refusals {
 	}
 
 	static void refuse(@Nullable TransactionCommand command, boolean autoCommit) throws SQLException {
-		if (command != null && (command.end() || autoCommit)) {
+		if (command != null && !command.implicit() && (command.end() || autoCommit)) {
 			throw new SQLException("The statement '" + command.text() + "' is refused inside a job's run, because a"
 					+ " transaction that is begun or ended by a statement's text cannot be fenced. Use @Transactional, a"
 					+ " TransactionTemplate, or setAutoCommit(false), commit() and rollback() of the connection",
 					INVALID_TERMINATION);
+		}
+	}
+
+	static void refuseImplicit(@Nullable TransactionCommand command) throws SQLException {
+		if (command != null && command.implicit()) {
+			throw new SQLException("The statement '" + command.text() + "' is refused inside a job's run, because this"
+					+ " database commits at it by itself, unfenced. Execute it outside of runs or, if a stale holder may"
+					+ " execute it, outside of transactions in a job with 'autocommit: allow'", INVALID_TERMINATION);
 		}
 	}
 
@@ -68,6 +79,19 @@ final class Refusals {
 					+ " transaction first: @Transactional, or setAutoCommit(false) and commit()";
 		}
 		return null;
+	}
+
+	/**
+	 * Refuses a connection to a thread of the common pool that no run is bound to.
+	 * @throws SQLException if the calling thread is such a one
+	 */
+	static void refuseCommonPool() throws SQLException {
+		if (Thread.currentThread() instanceof ForkJoinWorkerThread worker
+				&& worker.getPool() == ForkJoinPool.commonPool() && CurrentJobRun.find().isEmpty()) {
+			throw new SQLException("The thread '" + worker.getName() + "' of the common pool carries no run, so what it"
+					+ " writes for a job could not be fenced (singleton-job.fencing.common-pool: refuse). Use an executor"
+					+ " that propagates the context, or open the run there with CurrentJobRun.open(run)", "0A000");
+		}
 	}
 
 	static SQLException ofDriverCall(String name) {

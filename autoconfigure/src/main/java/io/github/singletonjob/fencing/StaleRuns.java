@@ -42,11 +42,11 @@ final class StaleRuns {
 	 * reason
 	 */
 	@Nullable StaleTokenException find(Connection connection, List<LeasedRun> runs, SQLException failure) {
-		if (!MAY_BE_THE_FENCE.contains(String.valueOf(failure.getSQLState()))) {
-			return null;
-		}
 		StaleTokenException first = null;
 		try {
+			if (!mayBeTheFence(connection, failure)) {
+				return null;
+			}
 			for (LeasedRun run : runs) {
 				StaleTokenException refusal = refusal(connection, run.grant());
 				if (refusal != null) {
@@ -61,6 +61,13 @@ final class StaleRuns {
 			failure.addSuppressed(ex);
 		}
 		return first;
+	}
+
+	// With the portable check there are too many ways to say that a row is locked or
+	// changed
+	private boolean mayBeTheFence(Connection connection, SQLException failure) throws SQLException {
+		return MAY_BE_THE_FENCE.contains(String.valueOf(failure.getSQLState()))
+				|| this.table.dialect(connection).isPortable();
 	}
 
 	private @Nullable StaleTokenException refusal(Connection connection, LeaseGrant grant) throws SQLException {

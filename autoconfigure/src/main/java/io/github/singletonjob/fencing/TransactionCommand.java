@@ -12,8 +12,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param text its first words
  * @param end whether it ends a transaction, else it begins one
+ * @param implicit whether it ends it unasked, as a definition of a table does in some
+ * databases
  */
-record TransactionCommand(String text, boolean end) {
+record TransactionCommand(String text, boolean end, boolean implicit) {
+
+	TransactionCommand(String text, boolean end) {
+		this(text, end, false);
+	}
 
 	/**
 	 * Finds the first statement of that kind, or one that ends a transaction if there is

@@ -1,0 +1,111 @@
+package io.github.singletonjob.fencing;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+/**
+ * The fence's own transactions, at READ COMMITTED on unguarded connections.
+ */
+final class FenceTransactions {
+
+	/** The shortest wait for a lock, in milliseconds. */
+	static final long SHORTEST_WAIT = 50;
+
+	private static final Duration REPLY_MARGIN = Duration.ofSeconds(1);
+
+	private final DataSource dataSource;
+
+	private final FenceTable table;
+
+	FenceTransactions(DataSource dataSource, FenceTable table) {
+		this.dataSource = dataSource;
+		this.table = table;
+	}
+
+	/**
+	 * Performs work on a connection whose autocommit is off.
+	 * @param timeout how long; a reply that does not come a second later ends the
+	 * connection
+	 * @param work what to do, which ends its transaction
+	 * @return the answer
+	 * @throws SQLException if the work failed; it is rolled back
+	 */
+	<T> T perform(Duration timeout, Work<T> work) throws SQLException {
+		try (Connection connection = RawConnections.open(this.dataSource);
+				ReplyBound bound = ReplyBound.on(connection, timeout.plus(REPLY_MARGIN))) {
+			return this.table.dialect(connection).isPortable() ? atReadCommitted(connection, work)
+					: withoutAutoCommit(connection, work);
+		}
+	}
+
+	// At other levels there are snapshots, and locks on gaps where no row is
+	private static <T> T atReadCommitted(Connection connection, Work<T> work) throws SQLException {
+		int isolation = connection.getTransactionIsolation();
+		connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+		T answer = withoutAutoCommit(connection, work);
+		connection.setTransactionIsolation(isolation);
+		return answer;
+	}
+
+	private static <T> T withoutAutoCommit(Connection connection, Work<T> work) throws SQLException {
+		boolean autoCommit = connection.getAutoCommit();
+		connection.setAutoCommit(false);
+		T answer = rollingBack(connection, work);
+		connection.setAutoCommit(autoCommit);
+		return answer;
+	}
+
+	private static <T> T rollingBack(Connection connection, Work<T> work) throws SQLException {
+		try {
+			return work.perform(connection);
+		}
+		catch (SQLException ex) {
+			rollback(connection, ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Bounds the next transaction.
+	 * @param connection the connection
+	 * @param millis how long a lock is waited for
+	 * @param idle how long the transaction may be idle, if its process is frozen
+	 * @return its statements
+	 */
+	FenceStatements begin(Connection connection, long millis, Duration idle) throws SQLException {
+		long bound = Math.max(SHORTEST_WAIT, millis);
+		FenceDialect dialect = this.table.dialect(connection);
+		if (!dialect.isPortable()) {
+			try (var statement = connection.createStatement()) {
+				statement.execute(FenceSql.SET_UP.formatted(bound, bound + SHORTEST_WAIT, idle.toMillis()));
+			}
+		}
+		return new FenceStatements(connection, this.table, dialect.statementSeconds(bound));
+	}
+
+	static void rollback(Connection connection, SQLException cause) throws SQLException {
+		try {
+			connection.rollback();
+		}
+		catch (SQLException ex) {
+			cause.addSuppressed(ex);
+			throw cause;
+		}
+	}
+
+	/**
+	 * Something to be done in a transaction, which it ends.
+	 *
+	 * @param <T> the type of the answer
+	 */
+	@FunctionalInterface
+	interface Work<T> {
+
+		T perform(Connection connection) throws SQLException;
+
+	}
+
+}

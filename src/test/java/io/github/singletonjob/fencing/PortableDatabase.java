@@ -1,0 +1,48 @@
+package io.github.singletonjob.fencing;
+
+import java.util.UUID;
+
+import io.github.singletonjob.servers.MariaDbServer;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * The databases that have the portable check.
+ */
+enum PortableDatabase {
+
+	/** In the memory of the test. */
+	H2 {
+
+		@Override
+		GuardedDatabase open() {
+			return at("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;TIME ZONE=" + ZONE, "sa");
+		}
+
+	},
+
+	/** A server of its own. */
+	MARIADB {
+
+		@Override
+		GuardedDatabase open() {
+			assumeTrue(MariaDbServer.isAvailable(),
+					"No MariaDB on this machine: install the package 'mariadb-server', as ./verify does");
+			return at(MariaDbServer.shared().newDatabase() + "?sessionVariables=time_zone='" + ZONE + "'",
+					MariaDbServer.USERNAME);
+		}
+
+	};
+
+	/** A time zone that is not that of this process. */
+	private static final String ZONE = "+13:00";
+
+	/** An empty database; its sessions are in another time zone than this process. */
+	abstract GuardedDatabase open();
+
+	static GuardedDatabase at(String url, String username) {
+		return new GuardedDatabase(url, username, (config) -> {
+		}, FencingSettings.defaults());
+	}
+
+}
