@@ -16,7 +16,7 @@ enum PortableDatabase {
 
 		@Override
 		GuardedDatabase open() {
-			return at("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;TIME ZONE=" + ZONE, "sa");
+			return h2("TIME ZONE=" + ZONE);
 		}
 
 	},
@@ -39,6 +39,10 @@ enum PortableDatabase {
 
 	/** An empty database; its sessions are in another time zone than this process. */
 	abstract GuardedDatabase open();
+
+	static GuardedDatabase h2(String settings) {
+		return at("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;" + settings, "sa");
+	}
 
 	static GuardedDatabase at(String url, String username) {
 		return new GuardedDatabase(url, username, (config) -> {

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -325,6 +326,26 @@ class PortableFenceTests {
 		assertUnusable("refused to set up the fence");
 		this.database.outside().sql("alter table singleton_job_fire_time drop primary key").update();
 		assertUnusable("has not the primary key (namespace, name, schedule)");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "MODE=PostgreSQL;DATABASE_TO_LOWER=TRUE", "MODE=MySQL;CASE_INSENSITIVE_IDENTIFIERS=TRUE",
+			"DATABASE_TO_UPPER=FALSE" })
+	void anH2ThatImitatesAnotherDatabaseKeepsFireTimes(String mode) throws SQLException {
+		this.database = PortableDatabase.h2(mode);
+		new FenceSchema(this.database.plain()).verify();
+		GrantedFireTime fireTime = new GrantedFireTime(new Firing("", Instant.EPOCH, true), Instant.EPOCH, false, null);
+		JdbcFence fence = new JdbcFence(this.database.plain());
+		FakeRun run = new FakeRun("billing", 33);
+		Grant grant = new Grant(run.grant().job(), run.grant().owner(), 33, fireTime);
+		assertThat(fence.raise(grant, "holder", GuardedDatabase.TIMEOUT)).isEqualTo(new Raised(fireTime));
+		this.database.inTransaction(run, (connection) -> {
+			GuardedDatabase.insert(connection, 1);
+			connection.commit();
+		});
+		assertThat(fence.complete(grant, fireTime, GuardedDatabase.TIMEOUT)).isTrue();
+		assertThat(fence.fireTimes(grant.job(), GuardedDatabase.TIMEOUT)).containsEntry("",
+				new FireTimes(Instant.EPOCH, Instant.EPOCH));
 	}
 
 	@ParameterizedTest

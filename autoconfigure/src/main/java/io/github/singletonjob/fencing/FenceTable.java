@@ -29,9 +29,10 @@ final class FenceTable {
 			join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = ? and c.relkind in ('r', 'p')
 			order by s.position limit 1""";
 
-	// schema() is the current schema in H2, and the current database in MariaDB
-	private static final String FIND_PORTABLE = "select table_schema, table_name from information_schema.tables"
-			+ " where table_schema = schema() and lower(table_name) = ?";
+	// schema() is the current schema in H2, and the current database in MariaDB. Capitals
+	// are for an H2 that leaves names as they are
+	private static final String FIND_PORTABLE = "select TABLE_SCHEMA, TABLE_NAME from INFORMATION_SCHEMA.TABLES"
+			+ " where TABLE_SCHEMA = schema() and lower(TABLE_NAME) = ?";
 
 	private volatile @Nullable String qualifiedName;
 

@@ -21,8 +21,8 @@ final class PortableProbe {
 
 	private static final String FIRE_TIME_COLUMNS = "namespace, name, schedule, token, started, completed";
 
-	private static final String EXISTS = "select count(*) from information_schema.tables"
-			+ " where table_schema = schema() and lower(table_name) = '%s'";
+	private static final String EXISTS = "select count(*) from INFORMATION_SCHEMA.TABLES"
+			+ " where TABLE_SCHEMA = schema() and lower(TABLE_NAME) = '%s'";
 
 	private static final String ENGINE = "select engine from information_schema.tables"
 			+ " where table_schema = schema() and table_name = '%s'";
