@@ -26,14 +26,20 @@ public final class EtcdCluster implements AutoCloseable {
 		String all = members.stream().map(EtcdServer::asMember).collect(Collectors.joining(","));
 		EtcdCluster cluster = new EtcdCluster(members);
 		try {
-			members.forEach((member) -> member.in(all).launch());
-			members.forEach(EtcdServer::awaitHealth);
+			members.forEach((member) -> member.in(all));
+			cluster.launch();
 			return cluster;
 		}
 		catch (RuntimeException ex) {
 			cluster.close();
 			throw ex;
 		}
+	}
+
+	/** Starts members that do not run, and returns when all of them answer. */
+	public void launch() {
+		this.members.forEach(EtcdServer::launch);
+		this.members.forEach(EtcdServer::awaitHealth);
 	}
 
 	public List<EtcdServer> members() {

@@ -29,7 +29,7 @@ final class ProxyLoop implements Runnable {
 	/** The step in which the loop waits for less than the selector can measure. */
 	private static final long SHORT_WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
-	private final int targetPort;
+	private int targetPort;
 
 	private final Selector selector;
 
@@ -96,6 +96,11 @@ final class ProxyLoop implements Runnable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	void leadTo(int targetPort) {
+		this.targetPort = targetPort;
+		resetLinks();
 	}
 
 	void resetLinks() {

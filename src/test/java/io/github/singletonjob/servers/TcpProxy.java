@@ -72,6 +72,14 @@ public final class TcpProxy implements AutoCloseable {
 		set(new ProxyState(false, false, false, Duration.ZERO));
 	}
 
+	/**
+	 * Leads to another port from here on; ends all open connections with a RST.
+	 * @param targetPort the loopback port
+	 */
+	public void leadTo(int targetPort) {
+		this.loop.call(() -> this.loop.leadTo(targetPort));
+	}
+
 	/** Ends all open connections with a RST; bytes that were held are lost. */
 	public void reset() {
 		this.loop.call(this.loop::resetLinks);

@@ -1,0 +1,109 @@
+package io.github.singletonjob.chaos;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.singletonjob.servers.JvmProcess;
+import io.github.singletonjob.servers.TcpProxy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A place for a server, with proxies to store and database that stay when the server is
+ * replaced by another one.
+ */
+final class Seat implements AutoCloseable {
+
+	private final List<JvmProcess> former = new ArrayList<>();
+
+	private final Launch launch;
+
+	private final String name;
+
+	private final TcpProxy database;
+
+	private final List<TcpProxy> store;
+
+	private int generation;
+
+	private @Nullable JvmProcess process;
+
+	Seat(Launch launch, String name, int databasePort, Stage stage) {
+		this.launch = launch;
+		this.name = name;
+		this.database = TcpProxy.to(databasePort);
+		this.store = stage.newProxies();
+	}
+
+	/** The name of the server that sits here now. */
+	String server() {
+		return this.name + "-" + this.generation;
+	}
+
+	List<TcpProxy> proxies(boolean ofDatabase) {
+		return ofDatabase ? List.of(this.database) : this.store;
+	}
+
+	JvmProcess process() {
+		if (this.process == null) {
+			throw new IllegalStateException("Nobody sits at " + this.name);
+		}
+		return this.process;
+	}
+
+	boolean isAlive() {
+		return process().isAlive();
+	}
+
+	boolean isReady() {
+		return isAlive() && process().lines().stream().anyMatch((line) -> line.contains("SAYS READY"));
+	}
+
+	/** Starts a server, also while the last one still ends. */
+	void start() {
+		if (this.process != null) {
+			this.former.add(this.process);
+		}
+		this.generation++;
+		this.process = this.launch.start(server(), this.database, this.store);
+	}
+
+	/**
+	 * A server that could not start, since it was started during a fault, is started
+	 * again.
+	 */
+	boolean restartIfEnded() {
+		if (isAlive()) {
+			return false;
+		}
+		start();
+		return true;
+	}
+
+	/** Ends, by force if need be, the servers that sat here before. */
+	void dismissFormer(Duration atMost) {
+		for (JvmProcess each : this.former) {
+			if (each.isAlive()) {
+				each.awaitExit(atMost);
+			}
+			each.close();
+		}
+		this.former.clear();
+	}
+
+	@Override
+	public void close() {
+		this.former.forEach(JvmProcess::close);
+		process().close();
+		this.database.close();
+		this.store.forEach(TcpProxy::close);
+	}
+
+	/** How a server is started. */
+	interface Launch {
+
+		JvmProcess start(String server, TcpProxy database, List<TcpProxy> store);
+
+	}
+
+}

@@ -1,0 +1,147 @@
+package io.github.singletonjob.chaos;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+import io.github.singletonjob.chaos.History.Entry;
+import io.github.singletonjob.chaos.History.Note;
+
+/**
+ * How long a job had no holder, and how long two of its bodies overlapped.
+ */
+final class Timeline {
+
+	/** TTL, the time to the next firing, and a second. */
+	private static final long GAP = Company.TTL + 100 + 1000;
+
+	/**
+	 * A change of the leading member prolongs leases, and the election takes its time.
+	 */
+	private static final long LEADER_CHANGE = 2 * Company.TTL;
+
+	/** Between two looks of the body at its lease. */
+	private static final long STEP = 200;
+
+	private static final long OVERLAP = Company.TTL * 7 / 10 + STEP;
+
+	private final StoreKind store;
+
+	private final History history;
+
+	private final List<Happening> happenings;
+
+	private final List<String> findings = new ArrayList<>();
+
+	Timeline(StoreKind store, History history, List<Happening> happenings) {
+		this.store = store;
+		this.history = history;
+		this.happenings = happenings;
+	}
+
+	List<String> findings() {
+		return this.findings;
+	}
+
+	/**
+	 * The longest time without an accepted write, counted from the last change of
+	 * circumstances, without the time in which the store or the holder's way to the
+	 * database was down.
+	 */
+	long longestGap(String job) {
+		long longest = 0;
+		Entry last = null;
+		for (Entry entry : this.history.of(job)) {
+			if (last != null && this.history.isOfRun(entry)) {
+				long gap = gap(last.at(), entry.at());
+				longest = Math.max(longest, gap);
+				if (gap > allowed(last.at(), entry.at())) {
+					this.findings.add("nobody held " + job + " for " + gap + " ms from " + last.at());
+				}
+			}
+			last = entry;
+		}
+		return longest;
+	}
+
+	private long gap(long from, long to) {
+		Set<Long> cuts = new TreeSet<>(Set.of(from));
+		cuts.add(to);
+		this.happenings.stream()
+			.flatMap((each) -> Stream.of(each.from(), each.to()))
+			.filter((cut) -> cut > from && cut < to)
+			.forEach(cuts::add);
+		long longest = 0;
+		long previous = from;
+		for (long cut : cuts) {
+			if (!isDown(previous, cut)) {
+				longest = Math.max(longest, cut - previous);
+			}
+			previous = cut;
+		}
+		return longest;
+	}
+
+	/**
+	 * One server without its database keeps its lease, as long as it reaches the store.
+	 */
+	private boolean isDown(long from, long to) {
+		return this.happenings.stream()
+			.filter((each) -> each.kind().isOfDatabase() || each.kind() == FaultKind.STORE_FROZEN
+					|| each.kind() == FaultKind.STORE_RESTART)
+			.anyMatch((each) -> each.from() <= from && each.to() >= to);
+	}
+
+	private long allowed(long from, long to) {
+		boolean leaderChanged = this.store == StoreKind.ETCD && this.happenings.stream()
+			.anyMatch((each) -> each.server().equals(Happening.STORE) && each.kind() != FaultKind.STORE_WIPE);
+		long pauses = this.history.notes("PAUSE")
+			.stream()
+			.filter((pause) -> pause.at() < to && pause.at() + length(pause) > from && !isFault(pause))
+			.mapToLong(Timeline::length)
+			.sum();
+		return GAP + pauses + (leaderChanged ? LEADER_CHANGE : 0);
+	}
+
+	/** A pause that a schedule made is no excuse for the others. */
+	private boolean isFault(Note pause) {
+		return this.happenings.stream()
+			.anyMatch((each) -> each.server().equals(pause.server()) && each.kind().place == FaultKind.Place.SERVER);
+	}
+
+	/** Of a job that stops when it is told to. */
+	long longestOverlap(String job) {
+		long longest = 0;
+		for (Note step : this.history.notes("STEP")) {
+			long begun = this.history.of(job)
+				.stream()
+				.filter((entry) -> entry.kind().equals("BEGIN") && entry.token() > step.token())
+				.mapToLong(Entry::at)
+				.min()
+				.orElse(Long.MAX_VALUE);
+			if (step.job().equals(job) && begun < step.at()) {
+				long overlap = step.at() - begun - paused(step.server(), begun, step.at());
+				longest = Math.max(longest, overlap);
+				if (overlap > OVERLAP) {
+					this.findings.add("two bodies overlapped for " + overlap + " ms: " + step);
+				}
+			}
+		}
+		return longest;
+	}
+
+	private long paused(String server, long from, long to) {
+		return this.history.notes("PAUSE")
+			.stream()
+			.filter((pause) -> pause.server().equals(server))
+			.mapToLong((pause) -> Math.max(0, Math.min(to, pause.at() + length(pause)) - Math.max(from, pause.at())))
+			.sum();
+	}
+
+	private static long length(Note pause) {
+		return Long.parseLong(pause.detail());
+	}
+
+}
