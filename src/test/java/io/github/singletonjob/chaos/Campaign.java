@@ -45,9 +45,8 @@ final class Campaign {
 	}
 
 	private void run(Company company, Schedule schedule) {
-		System.out.println("chaos: " + this.mode + ", " + schedule);
 		Verdict verdict = new Trial(company, schedule).run();
-		System.out.println("chaos:   " + verdict);
+		System.out.println("chaos: " + this.mode + ", " + schedule + "\nchaos:   " + verdict);
 		this.total.add(verdict);
 		schedule.faults()
 			.stream()

@@ -3,8 +3,11 @@ package io.github.singletonjob.chaos;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.EnumMap;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -29,47 +32,48 @@ class ChaosTrials {
 
 	private final long seed = Long.getLong("chaos.seed", 1);
 
-	private final Map<Mode, StringBuilder> tables = new EnumMap<>(Mode.class);
+	private final StringBuilder report = new StringBuilder();
 
 	@Test
 	@Order(1)
 	void nothingIsViolatedWithTheFence() {
-		int violations = 0;
-		for (StoreKind store : StoreKind.values()) {
-			violations += run(Mode.FENCED, store).violations();
-		}
-		assertThat(violations).as("violations").isZero();
+		List<Campaign> campaigns = run(
+				Stream.of(StoreKind.values()).map((store) -> new Campaign(Mode.FENCED, store)).toList());
+		assertThat(campaigns).as("campaigns with violations")
+			.filteredOn((campaign) -> campaign.total().violations() > 0)
+			.isEmpty();
 	}
 
 	@Test
 	@Order(2)
-	void withoutTheFenceTheSameSchedulesDoDamage() {
-		int damage = 0;
-		for (StoreKind store : StoreKind.values()) {
-			damage += run(Mode.UNFENCED, store).damage();
-		}
-		assertThat(damage).as("damage").isPositive();
+	void onTheControlsTheSameSchedulesDoDamage() {
+		List<Campaign> campaigns = new ArrayList<>(
+				Stream.of(StoreKind.values()).map((store) -> new Campaign(Mode.UNFENCED, store)).toList());
+		Campaign shedLock = new Campaign(Mode.SHEDLOCK, StoreKind.POSTGRES);
+		campaigns.add(shedLock);
+		run(campaigns);
+		assertThat(shedLock.total().damage()).as("under ShedLock").isPositive();
+		campaigns.remove(shedLock);
+		assertThat(campaigns.stream().mapToInt((campaign) -> campaign.total().damage()).sum()).as("without the fence")
+			.isPositive();
 	}
 
-	@Test
-	@Order(3)
-	void underShedLockTheSameSchedulesDoDamage() {
-		assertThat(run(Mode.SHEDLOCK, StoreKind.POSTGRES).damage()).as("damage").isPositive();
+	/** All at the same time, each on servers of its own: they wait most of the time. */
+	private List<Campaign> run(List<Campaign> campaigns) {
+		List<CompletableFuture<Campaign>> running = campaigns.stream()
+			.map((campaign) -> CompletableFuture.supplyAsync(() -> campaign.run(SERVERS, this.runs, this.seed),
+					(task) -> new Thread(task, "chaos").start()))
+			.toList();
+		running.forEach((campaign) -> this.report.append(campaign.orTimeout(1, TimeUnit.DAYS).join().table()));
+		write();
+		return campaigns;
 	}
 
-	private Tally run(Mode mode, StoreKind store) {
-		Campaign campaign = new Campaign(mode, store).run(SERVERS, this.runs, this.seed);
-		this.tables.computeIfAbsent(mode, (key) -> new StringBuilder()).append(campaign.table());
-		report();
-		return campaign.total();
-	}
-
-	private void report() {
+	private void write() {
 		String columns = "| mode | store | fault | " + Tally.COLUMNS + " |";
 		String line = columns.replaceAll("[^|]+", " --- ");
 		try {
-			Files.writeString(Path.of("target", "chaos-report.md"),
-					columns + "\n" + line + "\n" + String.join("", this.tables.values()));
+			Files.writeString(Path.of("target", "chaos-report.md"), columns + "\n" + line + "\n" + this.report);
 		}
 		catch (IOException ex) {
 			throw new IllegalStateException(ex);

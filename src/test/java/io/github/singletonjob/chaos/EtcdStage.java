@@ -1,11 +1,15 @@
 package io.github.singletonjob.chaos;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 import io.github.singletonjob.servers.EtcdCluster;
 import io.github.singletonjob.servers.EtcdServer;
 import io.github.singletonjob.servers.TcpProxy;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class EtcdStage implements Stage {
 
 	private static final String PREFIX = "singleton-job/";
+
+	private static final Duration ELECTION = Duration.ofSeconds(10);
 
 	private final EtcdCluster cluster = EtcdCluster.start();
 
@@ -36,16 +42,19 @@ final class EtcdStage implements Stage {
 			case STORE_FROZEN -> this.cluster.members().forEach(EtcdServer::freeze);
 			case STORE_RESTART -> restart();
 			case STORE_WIPE -> wipe();
-			case LEADER_CHANGE -> {
-				this.hit = this.cluster.leader();
-				this.hit.freeze();
-			}
-			case MEMBER_KILL -> {
-				this.hit = this.cluster.leader();
-				this.hit.kill();
-			}
+			case LEADER_CHANGE -> leader().freeze();
+			case MEMBER_KILL -> leader().kill();
 			default -> throw new IllegalArgumentException(kind.toString());
 		}
+	}
+
+	private EtcdServer leader() {
+		EtcdServer leader = Awaitility.await()
+			.atMost(ELECTION)
+			.ignoreException(NoSuchElementException.class)
+			.until(this.cluster::leader, Objects::nonNull);
+		this.hit = leader;
+		return leader;
 	}
 
 	private void restart() {

@@ -67,7 +67,7 @@ enum FaultKind {
 	/** The leading member stands still, another one leads. */
 	LEADER_CHANGE(STORE, 1500, 4000),
 
-	/** A member is killed, and started again after the time. */
+	/** The leading member is killed, and started again after the time. */
 	MEMBER_KILL(STORE, 500, 3000),
 
 	/** The clock of a server's scheduler shows another time. */

@@ -119,12 +119,12 @@ final class Trial {
 	/** The seat of the holder, if it can be told, or the first other one. */
 	private Seat choose(boolean holder) {
 		String server = this.company.books().holder().orElse("");
-		List<Seat> ready = this.company.seats().stream().filter(Seat::isReady).toList();
-		return ready.stream()
+		List<Seat> alive = this.company.seats().stream().filter(Seat::isAlive).toList();
+		return alive.stream()
+			.filter(Seat::isReady)
 			.filter((seat) -> seat.server().equals(server) == holder)
 			.findFirst()
-			.or(() -> ready.stream().findFirst())
-			.orElseThrow();
+			.orElseGet(() -> alive.get(0));
 	}
 
 	private void awaitMillis(long start, int millis) {
