@@ -2,7 +2,9 @@ package io.github.singletonjob.chaos;
 
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /**
  * Runs on one company, one after the other, while its processes live on.
@@ -32,14 +34,17 @@ final class Campaign {
 	 * @return this
 	 */
 	Campaign run(int servers, int runs, long seed) {
+		return run(servers,
+				LongStream.range(seed, seed + runs).mapToObj((each) -> Schedule.of(this.store, each)).toList());
+	}
+
+	Campaign run(int servers, List<Schedule> schedules) {
 		try (Company company = new Company(this.mode, this.store, servers)) {
 			if (!new Recovery(company, company.books().mark()).await(START)) {
 				throw new IllegalStateException("The servers do not start: "
 						+ company.seats().stream().map((seat) -> String.join("\n", seat.process().lines())).toList());
 			}
-			for (int run = 0; run < runs; run++) {
-				run(company, Schedule.of(this.store, seed + run));
-			}
+			schedules.forEach((schedule) -> run(company, schedule));
 		}
 		return this;
 	}

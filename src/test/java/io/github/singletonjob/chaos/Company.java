@@ -75,7 +75,7 @@ final class Company implements AutoCloseable {
 						"--spring.datasource.hikari.connection-timeout=2000", "--spring.task.scheduling.pool.size=3",
 						"--spring.lifecycle.timeout-per-shutdown-phase=5s", "--spring.main.banner-mode=off"));
 		arguments.addAll(this.stage.arguments(storeProxies));
-		arguments.addAll(this.mode.arguments);
+		arguments.add("--singleton-job.fencing.enabled=" + this.mode.fencing);
 		return JvmProcess.of(this.mode.server, arguments.toArray(String[]::new)).start();
 	}
 

@@ -1,6 +1,5 @@
 package io.github.singletonjob.chaos;
 
-import java.util.List;
 import java.util.Locale;
 
 /**
@@ -9,21 +8,21 @@ import java.util.Locale;
 enum Mode {
 
 	/** The library as it is. */
-	FENCED(ChaosServer.class, List.of()),
+	FENCED(ChaosServer.class, true),
 
 	/** The library with its fence switched off: a control. */
-	UNFENCED(ChaosServer.class, List.of("--singleton-job.fencing.enabled=false")),
+	UNFENCED(ChaosServer.class, false),
 
 	/** ShedLock in its place: another control. */
-	SHEDLOCK(ShedLockServer.class, List.of());
+	SHEDLOCK(ShedLockServer.class, false);
 
 	final Class<?> server;
 
-	final List<String> arguments;
+	final boolean fencing;
 
-	Mode(Class<?> server, List<String> arguments) {
+	Mode(Class<?> server, boolean fencing) {
 		this.server = server;
-		this.arguments = arguments;
+		this.fencing = fencing;
 	}
 
 	boolean isControl() {

@@ -29,7 +29,7 @@ record Schedule(StoreKind store, long seed, List<Fault> faults) {
 	 * The first fault goes through all kinds as the seed goes up; the others are drawn.
 	 */
 	static Schedule of(StoreKind store, long seed) {
-		Random random = new Random(seed * 31 + store.ordinal());
+		Random random = new Random(seed * 31 + store.property().hashCode());
 		random.nextLong(); // the first numbers of neighbouring seeds are alike
 		List<FaultKind> kinds = FaultKind.of(store);
 		List<Fault> faults = new ArrayList<>();

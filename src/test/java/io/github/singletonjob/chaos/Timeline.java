@@ -69,10 +69,7 @@ final class Timeline {
 	private long gap(long from, long to) {
 		Set<Long> cuts = new TreeSet<>(Set.of(from));
 		cuts.add(to);
-		this.happenings.stream()
-			.flatMap((each) -> Stream.of(each.from(), each.to()))
-			.filter((cut) -> cut > from && cut < to)
-			.forEach(cuts::add);
+		this.happenings.stream().flatMap(Timeline::changes).filter((cut) -> cut > from && cut < to).forEach(cuts::add);
 		long longest = 0;
 		long previous = from;
 		for (long cut : cuts) {

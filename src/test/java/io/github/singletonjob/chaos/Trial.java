@@ -3,7 +3,7 @@ package io.github.singletonjob.chaos;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -23,9 +23,9 @@ final class Trial {
 
 	private final List<Happening> happenings = new ArrayList<>();
 
-	private final Map<Fault, Seat> targets = new IdentityHashMap<>();
+	private final Map<Fault, Seat> targets = new HashMap<>();
 
-	private final Map<Fault, Happening> open = new IdentityHashMap<>();
+	private final Map<Fault, Happening> open = new HashMap<>();
 
 	private final Company company;
 
