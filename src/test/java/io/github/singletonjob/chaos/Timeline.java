@@ -81,6 +81,12 @@ final class Timeline {
 		return longest;
 	}
 
+	/** That a server is replaced, or wakes up, is no reason to be without a holder. */
+	private static Stream<Long> changes(Happening each) {
+		boolean ofOneServer = each.kind().place == FaultKind.Place.SERVER || each.kind().place == FaultKind.Place.CLOCK;
+		return ofOneServer ? Stream.of(each.from()) : Stream.of(each.from(), each.to());
+	}
+
 	/**
 	 * One server without its database keeps its lease, as long as it reaches the store.
 	 */
