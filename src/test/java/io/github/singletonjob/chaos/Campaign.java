@@ -17,6 +17,8 @@ final class Campaign {
 
 	private final Tally total = new Tally();
 
+	private List<Happening> before = List.of();
+
 	private final Mode mode;
 
 	private final StoreKind store;
@@ -50,7 +52,9 @@ final class Campaign {
 	}
 
 	private void run(Company company, Schedule schedule) {
-		Verdict verdict = new Trial(company, schedule).run();
+		Trial trial = new Trial(company, schedule, this.before);
+		Verdict verdict = trial.run();
+		this.before = trial.happenings();
 		System.out.println("chaos: " + this.mode + ", " + schedule + "\nchaos:   " + verdict);
 		this.total.add(verdict);
 		schedule.faults()

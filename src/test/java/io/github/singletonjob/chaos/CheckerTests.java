@@ -81,6 +81,19 @@ class CheckerTests {
 	}
 
 	@Test
+	void aPauseOfTheMachineIsAReasonForALoss() {
+		note("billing", "LOST", 7, 2100, "").note("", "PAUSE", 0, 1000, "1050");
+		assertThat(check().others()).isEmpty();
+	}
+
+	@Test
+	void whatHappenedLongBeforeIsNoReasonForALoss() {
+		note("billing", "LOST", 7, 20_000, "");
+		happened(FaultKind.STORE_RESTART, Happening.STORE, 1000, 1050);
+		assertThat(check().others()).hasSize(1);
+	}
+
+	@Test
 	void aStepOfTheClockIsNoReasonForALoss() {
 		note("billing", "LOST", 7, 1100, "");
 		happened(FaultKind.CLOCK_STEP, "one", 1000, 1050);

@@ -34,7 +34,7 @@ final class Company implements AutoCloseable {
 		this.store = store;
 		this.books = new Books(this.postgres.newDatabase());
 		this.stage = switch (store) {
-			case POSTGRES -> new PostgresStage(this.postgres, this.books.url());
+			case POSTGRES -> new PostgresStage(this.postgres, this.books.url(), mode.wipe());
 			case REDIS -> new RedisStage();
 			case ETCD -> new EtcdStage();
 		};

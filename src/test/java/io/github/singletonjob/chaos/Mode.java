@@ -1,5 +1,6 @@
 package io.github.singletonjob.chaos;
 
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -23,6 +24,15 @@ enum Mode {
 	Mode(Class<?> server, boolean fencing) {
 		this.server = server;
 		this.fencing = fencing;
+	}
+
+	/**
+	 * Deletes all leases, where PostgreSQL is the store. ShedLock does not find out that
+	 * a row of its table is gone, so its rows stay and their time ends.
+	 */
+	List<String> wipe() {
+		return (this == SHEDLOCK) ? List.of("update shedlock set lock_until = timezone('utc', current_timestamp)")
+				: List.of("delete from singleton_job_lease", "delete from singleton_job_lease_fire_time");
 	}
 
 	boolean isControl() {

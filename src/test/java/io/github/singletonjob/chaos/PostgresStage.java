@@ -17,9 +17,18 @@ final class PostgresStage implements Stage {
 
 	private final String url;
 
-	PostgresStage(PostgresServer server, String url) {
+	private final List<String> wipe;
+
+	/**
+	 * Creates the store.
+	 * @param server the guarded database's
+	 * @param url of the guarded database
+	 * @param wipe the statements that delete all leases
+	 */
+	PostgresStage(PostgresServer server, String url, List<String> wipe) {
 		this.server = server;
 		this.url = url;
+		this.wipe = wipe;
 	}
 
 	@Override
@@ -46,7 +55,9 @@ final class PostgresStage implements Stage {
 	private void wipe() {
 		try (Connection connection = PostgresServer.connect(this.url);
 				Statement statement = connection.createStatement()) {
-			statement.execute("delete from singleton_job_lease; delete from singleton_job_lease_fire_time");
+			for (String each : this.wipe) {
+				statement.execute(each);
+			}
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);

@@ -99,7 +99,8 @@ final class Timeline {
 
 	private long allowed(long from, long to) {
 		boolean leaderChanged = this.store == StoreKind.ETCD && this.happenings.stream()
-			.anyMatch((each) -> each.server().equals(Happening.STORE) && each.kind() != FaultKind.STORE_WIPE);
+			.filter((each) -> each.server().equals(Happening.STORE) && each.kind() != FaultKind.STORE_WIPE)
+			.anyMatch((each) -> each.from() < to && each.to() > from - LEADER_CHANGE);
 		long pauses = this.history.notes("PAUSE")
 			.stream()
 			.filter((pause) -> pause.at() < to && pause.at() + length(pause) > from && !isFault(pause))
@@ -111,7 +112,8 @@ final class Timeline {
 	/** A pause that a schedule made is no excuse for the others. */
 	private boolean isFault(Note pause) {
 		return this.happenings.stream()
-			.anyMatch((each) -> each.server().equals(pause.server()) && each.kind().place == FaultKind.Place.SERVER);
+			.anyMatch((each) -> each.kind().place == FaultKind.Place.SERVER && each.server().equals(pause.server())
+					&& each.from() < pause.at() + length(pause) && each.to() >= pause.at());
 	}
 
 	/** Of a job that stops when it is told to. */

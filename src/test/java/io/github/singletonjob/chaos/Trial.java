@@ -31,9 +31,23 @@ final class Trial {
 
 	private final Schedule schedule;
 
-	Trial(Company company, Schedule schedule) {
+	private final List<Happening> before;
+
+	/**
+	 * Creates a run.
+	 * @param company what it happens to
+	 * @param schedule what happens
+	 * @param before what happened in the run before: a server that had lost its way to
+	 * the diary may still write of it
+	 */
+	Trial(Company company, Schedule schedule, List<Happening> before) {
 		this.company = company;
 		this.schedule = schedule;
+		this.before = before;
+	}
+
+	List<Happening> happenings() {
+		return this.happenings;
 	}
 
 	Verdict run() {
@@ -50,7 +64,9 @@ final class Trial {
 		}
 		boolean recovered = new Recovery(this.company, mark).await(RECOVERY);
 		History history = this.company.books().since(mark);
-		return new Checker(this.company.mode(), this.company.store(), history, this.happenings).check(recovered);
+		List<Happening> all = new ArrayList<>(this.before);
+		all.addAll(this.happenings);
+		return new Checker(this.company.mode(), this.company.store(), history, all).check(recovered);
 	}
 
 	private List<Step> steps() {
