@@ -73,7 +73,7 @@ final class Books {
 				number("select coalesce(max(id), 0) + 1 from diary"), number("select max(id) from period"));
 	}
 
-	History since(Mark mark) {
+	History since(Mark mark, long settled) {
 		List<History.Entry> entries = rows(
 				"select id, at, job, kind, token, period, customer, fire_time, server from history where id >= "
 						+ (mark.history() - 200) + " or period >= " + (mark.period() - 1) + " order by id",
@@ -85,7 +85,7 @@ final class Books {
 						row.getLong(5), row.getString(6)));
 		long doubleKeys = number("select count(*) from (select period, customer from card where period >= "
 				+ mark.period() + " group by period, customer having count(*) > 1) d");
-		return new History(entries, notes, mark.history(), doubleKeys);
+		return new History(entries, notes, mark.history(), settled, doubleKeys);
 	}
 
 	private void execute(String sql) {

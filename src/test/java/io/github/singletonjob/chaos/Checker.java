@@ -82,7 +82,7 @@ final class Checker {
 			if (entry.kind().equals("END")) {
 				completed.add(String.valueOf(entry.fireTime()));
 			}
-			else if (this.history.isOfRun(entry)) {
+			else if (this.history.isOfRun(entry) && entry.at() < this.history.settled()) {
 				open.add(String.valueOf(entry.fireTime()));
 			}
 		}

@@ -14,6 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class CheckerTests {
 
+	private static final long SETTLED = 30_000;
+
 	private final List<Entry> entries = new ArrayList<>();
 
 	private final List<Note> notes = new ArrayList<>();
@@ -57,6 +59,12 @@ class CheckerTests {
 		statement("BEGIN", 7, 1000, "00:00:03").statement("BEGIN", 8, 2000, "00:00:06");
 		statement("END", 8, 2100, "00:00:06");
 		assertThat(check().lostFireTimes()).isOne();
+	}
+
+	@Test
+	void aFireTimeThatHasBegunWhenAllWasWellIsNotLost() {
+		statement("BEGIN", 7, SETTLED, "00:00:03");
+		assertThat(check().isViolation()).isFalse();
 	}
 
 	@Test
@@ -166,8 +174,8 @@ class CheckerTests {
 	}
 
 	private Checker checker() {
-		return new Checker(Mode.FENCED, StoreKind.POSTGRES, new History(this.entries, this.notes, 1, this.doubleKeys),
-				this.happenings);
+		return new Checker(Mode.FENCED, StoreKind.POSTGRES,
+				new History(this.entries, this.notes, 1, SETTLED, this.doubleKeys), this.happenings);
 	}
 
 }

@@ -10,9 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param entries what was committed under a lease, in order
  * @param notes what was noted outside of the fence, by time
  * @param firstId the first entry that belongs to the run
+ * @param settled when all was well again; what began later may still be at work
  * @param doubleKeys for how many charges the card network was asked with two keys
  */
-record History(List<Entry> entries, List<Note> notes, long firstId, long doubleKeys) {
+record History(List<Entry> entries, List<Note> notes, long firstId, long settled, long doubleKeys) {
 
 	/** Whether it belongs to the run, and not to the one before. */
 	boolean isOfRun(Entry entry) {

@@ -16,11 +16,16 @@ final class Recovery {
 
 	private static final Duration LAST_STOP = Duration.ofSeconds(20);
 
+	/** Longer than a commit takes. */
+	private static final Duration COMMITTED = Duration.ofMillis(300);
+
 	private final Company company;
 
 	private final Books.Mark mark;
 
 	private final long since = System.currentTimeMillis();
+
+	private long settled = Long.MAX_VALUE;
 
 	Recovery(Company company, Books.Mark mark) {
 		this.company = company;
@@ -50,6 +55,11 @@ final class Recovery {
 		}
 	}
 
+	/** Until when all that was begun is known to have been completed. */
+	long settled() {
+		return this.settled;
+	}
+
 	private boolean isOver() {
 		this.company.seats().forEach(Seat::restartIfEnded);
 		return this.company.seats().stream().allMatch(Seat::isReady) && goesOn() && olderBodies() == 0
@@ -76,6 +86,7 @@ final class Recovery {
 	}
 
 	private long openFireTimes() {
+		this.settled = System.currentTimeMillis() - COMMITTED.toMillis();
 		return this.company.books()
 			.number("select count(distinct fire_time) from history b where b.id >= " + this.mark.history()
 					+ " and b.job = 'statements' and b.kind = 'BEGIN' and not exists (select 1 from history e"

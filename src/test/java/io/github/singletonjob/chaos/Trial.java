@@ -62,8 +62,9 @@ final class Trial {
 				end(step.fault());
 			}
 		}
-		boolean recovered = new Recovery(this.company, mark).await(RECOVERY);
-		History history = this.company.books().since(mark);
+		Recovery recovery = new Recovery(this.company, mark);
+		boolean recovered = recovery.await(RECOVERY);
+		History history = this.company.books().since(mark, recovery.settled());
 		List<Happening> all = new ArrayList<>(this.before);
 		all.addAll(this.happenings);
 		return new Checker(this.company.mode(), this.company.store(), history, all).check(recovered);
