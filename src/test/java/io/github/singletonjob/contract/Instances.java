@@ -82,11 +82,17 @@ public final class Instances implements AutoCloseable {
 		return ((Acquisition.Acquired) answer).grant();
 	}
 
-	/**
-	 * Asks; if nobody has the job, the caller has it then. An unknown outcome is asked
-	 * for again: on a busy machine a new instance can take long to connect.
-	 */
+	/** Asks; if nobody has the job, the caller has it then. */
 	public boolean isHeld(LeaseStore store, JobId job) {
+		return store.tryAcquire(request(job, "who asks")) instanceof Acquisition.Held;
+	}
+
+	/**
+	 * Asks as a new instance. An unknown outcome is asked for again: on a busy machine it
+	 * can take long to connect.
+	 */
+	public boolean isHeldForANewInstance(JobId job) {
+		LeaseStore store = open();
 		return await(PATIENCE).ignoreException(LeaseStoreException.class)
 			.until(() -> store.tryAcquire(request(job, "who asks")), Objects::nonNull) instanceof Acquisition.Held;
 	}

@@ -112,7 +112,7 @@ class SilenceTests {
 		assertThat(Instances.renew(this.other, awaitNext())).isEqualTo(Renewal.EXTENDED);
 		assertThat(Instances.renew(this.store, grant)).isEqualTo(Renewal.GONE);
 		assertThat(this.store.release(grant)).isFalse();
-		assertThat(this.instances.isHeld(this.instances.open(), this.job)).isTrue();
+		assertThat(this.instances.isHeldForANewInstance(this.job)).isTrue();
 	}
 
 	private static void assertUnknown(ThrowingCallable call) {
