@@ -52,7 +52,7 @@ class SubscriptionTests {
 	}
 
 	private static void await(Callable<Boolean> condition) {
-		Awaitility.await().pollInterval(Duration.ofMillis(20)).atMost(Duration.ofSeconds(90)).until(condition);
+		Awaitility.await().pollInterval(Duration.ofMillis(20)).atMost(Duration.ofSeconds(60)).until(condition);
 	}
 
 	private LeaseWatch watch() {
