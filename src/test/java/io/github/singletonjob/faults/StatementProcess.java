@@ -63,8 +63,9 @@ public class StatementProcess {
 		void send() {
 			Instant fireTime = this.run.fireTime().orElseThrow();
 			String what = fireTime + (this.run.isTakeover() ? " takeover " : " first ") + this.run.token();
-			say("BEGIN " + what);
 			record("begin", fireTime);
+			// Only now, so that whoever is frozen from here on is in the loop
+			say("BEGIN " + what);
 			for (int step = 0; step < STEPS; step++) {
 				if (!this.run.isHeld() || isInterruptedWithin(100)) {
 					say("CUT " + what);

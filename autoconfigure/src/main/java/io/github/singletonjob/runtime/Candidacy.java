@@ -26,11 +26,7 @@ final class Candidacy {
 
 	private static final Log logger = LogFactory.getLog(Candidacy.class);
 
-	private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
-
 	private static final Duration AFTER_EXPIRY = Duration.ofMillis(30);
-
-	private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
 	private final ReentrantLock state = new ReentrantLock();
 
@@ -39,6 +35,8 @@ final class Candidacy {
 	private final StandByView view;
 
 	private final Scheduling scheduling;
+
+	private final Pace pace;
 
 	private boolean looking;
 
@@ -54,12 +52,11 @@ final class Candidacy {
 
 	private final AtomicReference<@Nullable Firing> missed = new AtomicReference<>();
 
-	private int failures;
-
 	Candidacy(StandByJob job, StandByView view, Scheduling scheduling) {
 		this.job = job;
 		this.view = view;
 		this.scheduling = scheduling;
+		this.pace = new Pace(scheduling.random());
 	}
 
 	/**
@@ -89,7 +86,7 @@ final class Candidacy {
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			logger.warn(this.job.id().name() + ": no thread to stand by on: " + ex.getMessage());
-			plan(SHORTEST_PAUSE);
+			plan(Pace.SHORTEST);
 		}
 	}
 
@@ -179,14 +176,14 @@ final class Candidacy {
 		endWatch();
 		long start = this.scheduling.clock().nanoTime();
 		RunResult result = this.job.attempt().run(wanted);
-		if (this.scheduling.clock().nanoTime() - start > LONGEST_PAUSE.toNanos()) {
-			this.failures = 0;
+		if (this.scheduling.clock().nanoTime() - start > Pace.LONGEST.toNanos()) {
+			this.pace.reset();
 		}
 		return switch (result.outcome()) {
 			case SKIPPED_HELD -> await(this.view.inspect());
 			case COMPLETED -> succeeded();
-			case FAILED -> this.job.isContinuous() ? backOff() : Duration.ZERO;
-			case SKIPPED_ALREADY_RAN, LOST, CANCELLED -> backOff();
+			case FAILED -> this.job.isContinuous() ? this.pace.slower() : Duration.ZERO;
+			case SKIPPED_ALREADY_RAN, LOST, CANCELLED -> this.pace.slower();
 		};
 	}
 
@@ -202,7 +199,7 @@ final class Candidacy {
 	}
 
 	private Duration await(LeaseRecord record) {
-		this.failures = 0;
+		this.pace.reset();
 		if (this.watch == null) {
 			this.watch = this.view.watch(this::look);
 			// It may have become free between the look and the watch
@@ -210,35 +207,24 @@ final class Candidacy {
 		}
 		Duration expiresIn = record.expiresIn();
 		Duration pause = this.view.longestPause();
-		return (expiresIn != null && expiresIn.compareTo(pause) < 0) ? expiresIn.plus(spread(AFTER_EXPIRY))
-				: spread(pause);
+		return (expiresIn != null && expiresIn.compareTo(pause) < 0) ? expiresIn.plus(this.pace.spread(AFTER_EXPIRY))
+				: this.pace.spread(pause);
 	}
 
 	private Duration succeeded() {
-		this.failures = 0;
-		return this.job.isContinuous() ? SHORTEST_PAUSE : Duration.ZERO;
+		this.pace.reset();
+		return this.job.isContinuous() ? Pace.SHORTEST : Duration.ZERO;
 	}
 
 	private Duration failed(Throwable thrown) {
 		String message = this.job.id().name() + ": standing by failed, trying again: " + thrown.getMessage();
-		if (this.failures == 0 && !isClosed()) {
+		if (this.pace.isFresh() && !isClosed()) {
 			logger.warn(message, (thrown instanceof Error) ? thrown : null);
 		}
 		else {
 			logger.debug(message, thrown);
 		}
-		return backOff();
-	}
-
-	private Duration backOff() {
-		Duration pause = SHORTEST_PAUSE.multipliedBy(1L << Math.min(this.failures, 6));
-		this.failures++;
-		return spread((pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE);
-	}
-
-	private Duration spread(Duration pause) {
-		long most = Math.max(2, pause.toNanos());
-		return Duration.ofNanos(this.scheduling.random().nextLong(most / 2, most));
+		return this.pace.slower();
 	}
 
 	private void endWatch() {
