@@ -79,7 +79,30 @@ final class DemoProcess implements AutoCloseable {
 				.until(() -> next(compiled), (found) -> found != null);
 		}
 		catch (ConditionTimeoutException ex) {
+			dumpThreads();
 			throw new AssertionError("No line with '" + pattern + "' in:\n" + String.join("\n", this.lines), ex);
+		}
+	}
+
+	/** Lets the servers say among the lines what each of their threads is doing. */
+	private void dumpThreads() {
+		this.launcher.descendants()
+			.filter((process) -> process.info().command().orElse("").endsWith("java"))
+			.forEach((server) -> {
+				try {
+					signal("QUIT", server.pid());
+				}
+				catch (Exception ex) {
+					this.lines.add("No threads of process " + server.pid() + ": " + ex);
+				}
+			});
+		try {
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(5))
+				.until(() -> this.lines.stream().anyMatch((line) -> line.contains("JNI global refs")));
+		}
+		catch (ConditionTimeoutException ex) {
+			this.lines.add("No thread dump came in time");
 		}
 	}
 
