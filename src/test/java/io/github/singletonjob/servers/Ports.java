@@ -6,6 +6,8 @@ import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -13,7 +15,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * local ports of outgoing connections: a server that is down for a while then gets its
  * port back, and a client that keeps trying to reach it can never connect to itself. The
  * JVMs among which a build divides its tests have a part of them each, so that none takes
- * the port of another's server that is down.
+ * the port of another's server that is down, and within a JVM none is found twice.
  */
 final class Ports {
 
@@ -30,7 +32,10 @@ final class Ports {
 	/** Processes that tests start have no number, and so the first part. */
 	private static final int OWN = LOWEST + Integer.getInteger("servers.jvm", 0) % PARTS * SIZE_OF_PART;
 
-	private static final int ATTEMPTS = 100;
+	private static final int ATTEMPTS = 1000;
+
+	/** Also of servers that are down, or not up yet. */
+	private static final Set<Integer> TAKEN = ConcurrentHashMap.newKeySet();
 
 	private Ports() {
 	}
@@ -38,7 +43,7 @@ final class Ports {
 	static int free() {
 		for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 			int port = ThreadLocalRandom.current().nextInt(OWN, OWN + SIZE_OF_PART);
-			if (isFree(port)) {
+			if (TAKEN.add(port) && isFree(port)) {
 				return port;
 			}
 		}
