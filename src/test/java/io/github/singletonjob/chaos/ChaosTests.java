@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(300)
 class ChaosTests {
 
-	private static final int SERVERS = 3;
+	private static final int SERVERS = 2;
 
 	private static final int RUNS = 2;
 

@@ -6,7 +6,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,11 +30,14 @@ final class BillingCompany implements AutoCloseable {
 
 	private static final Pattern BEGIN = Pattern.compile("SAYS BEGIN (\\d+) @(\\d+)");
 
-	private static final Duration START = Duration.ofSeconds(60);
+	private static final Duration WAIT = Duration.ofSeconds(60);
 
 	private final String jdbcUrl;
 
-	private final List<JvmProcess> servers = new ArrayList<>();
+	/** Each with the number of lines that it had written before this period. */
+	private final Map<JvmProcess, Integer> servers = new LinkedHashMap<>();
+
+	private int periods;
 
 	BillingCompany() {
 		this(PostgresServer.shared().newDatabase());
@@ -40,13 +45,21 @@ final class BillingCompany implements AutoCloseable {
 
 	BillingCompany(String jdbcUrl) {
 		this.jdbcUrl = jdbcUrl;
-		execute("create table customer (id int primary key, charges int not null default 0)");
+		execute("create table customer (id int primary key, charges int not null default 0,"
+				+ " pauses boolean not null default false)");
 		execute("create table charge (id bigserial, customer int not null, token bigint not null, server text not null)");
 	}
 
-	/** From here on there is something to charge. */
-	void openPeriod() {
-		execute("insert into customer (id) select generate_series(1, " + CUSTOMERS + ")");
+	private void openPeriod(int pausing) {
+		this.servers.replaceAll((server, seen) -> server.lines().size());
+		this.periods++;
+		execute("insert into customer (id, pauses) select id, id = %d from generate_series(%d, %d) id"
+			.formatted(customer(pausing), customer(1), customer(CUSTOMERS)));
+	}
+
+	/** The customer of this period with that number, from 1 to {@link #CUSTOMERS}. */
+	int customer(int number) {
+		return (this.periods - 1) * CUSTOMERS + number;
 	}
 
 	String jdbcUrl() {
@@ -78,7 +91,7 @@ final class BillingCompany implements AutoCloseable {
 			.option("-XX:TieredStopAtLevel=1")
 			.echo(name)
 			.start();
-		this.servers.add(process);
+		this.servers.put(process, 0);
 		return process;
 	}
 
@@ -89,48 +102,71 @@ final class BillingCompany implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until every server stands by, then opens the period; answers who got the
-	 * lease.
+	 * Waits until every server stands by, then opens the next period, so that there is
+	 * something to charge; answers who got the lease.
 	 */
 	JvmProcess awaitHolder() {
-		this.servers.forEach((server) -> server.awaitLine("SAYS READY .*", START));
-		openPeriod();
-		Awaitility.await().atMost(START).until(() -> this.servers.stream().anyMatch(BillingCompany::hasBegun));
-		return this.servers.stream().filter(BillingCompany::hasBegun).findFirst().orElseThrow();
+		return awaitHolder(0);
+	}
+
+	/** The same, and the transaction that charges one of the customers takes a second. */
+	JvmProcess awaitHolderThatPausesAt(int number) {
+		return awaitHolder(number);
+	}
+
+	private JvmProcess awaitHolder(int pausing) {
+		List<JvmProcess> alive = this.servers.keySet().stream().filter(JvmProcess::isAlive).toList();
+		alive.forEach((server) -> server.awaitLine("SAYS READY .*", WAIT));
+		openPeriod(pausing);
+		Awaitility.await().atMost(WAIT).until(() -> alive.stream().anyMatch(this::hasBegun));
+		return alive.stream().filter(this::hasBegun).findFirst().orElseThrow();
 	}
 
 	JvmProcess other(JvmProcess server) {
-		return this.servers.stream().filter((candidate) -> candidate != server).findFirst().orElseThrow();
+		return this.servers.keySet().stream().filter((candidate) -> candidate != server).findFirst().orElseThrow();
+	}
+
+	/** Waits until a server has charged the customer with that number in this period. */
+	void awaitCharged(JvmProcess server, int number) {
+		awaitLine(server, "SAYS CHARGED " + customer(number) + " .*");
 	}
 
 	void awaitAllCharged() {
-		Awaitility.await().atMost(START).until(() -> customersCharged() == CUSTOMERS);
+		Awaitility.await().atMost(WAIT).until(() -> customersCharged() == this.periods * CUSTOMERS);
 	}
 
 	/** The token of the run that the server has begun, waiting for it if need be. */
-	static long awaitBegin(JvmProcess server) {
-		return Long.parseLong(parse(server.awaitLine(BEGIN.pattern(), START), 1));
+	long awaitBegin(JvmProcess server) {
+		Matcher begin = BEGIN.matcher(awaitLine(server, BEGIN.pattern()));
+		assertThat(begin.matches()).isTrue();
+		return Long.parseLong(begin.group(1));
+	}
+
+	/** Waits for a line that the server has written since this period was opened. */
+	String awaitLine(JvmProcess server, String regex) {
+		return server.awaitLineFrom(seen(server), Pattern.compile(regex).asPredicate(), WAIT);
+	}
+
+	/** What the server has written since this period was opened. */
+	List<String> lines(JvmProcess server) {
+		return server.lines().stream().skip(seen(server)).toList();
+	}
+
+	private int seen(JvmProcess server) {
+		return this.servers.getOrDefault(server, 0);
 	}
 
 	/**
-	 * When the server wrote the first line that begins so, in milliseconds since the
-	 * epoch.
+	 * When the server wrote the first line of this period that begins so, in milliseconds
+	 * since the epoch.
 	 */
-	static long timeOf(JvmProcess server, String text) {
-		String line = server.awaitLine("SAYS " + text + ".*", START);
+	long timeOf(JvmProcess server, String text) {
+		String line = awaitLine(server, "SAYS " + text + ".*");
 		return Long.parseLong(line.substring(line.lastIndexOf('@') + 1));
 	}
 
-	private static String parse(String line, int group) {
-		Matcher matcher = BEGIN.matcher(line);
-		if (!matcher.matches()) {
-			throw new IllegalStateException(line);
-		}
-		return matcher.group(group);
-	}
-
-	private static boolean hasBegun(JvmProcess server) {
-		return server.lines().stream().anyMatch((line) -> BEGIN.matcher(line).matches());
+	private boolean hasBegun(JvmProcess server) {
+		return lines(server).stream().anyMatch((line) -> BEGIN.matcher(line).matches());
 	}
 
 	void execute(String sql) {
@@ -171,14 +207,14 @@ final class BillingCompany implements AutoCloseable {
 	/** What must hold whatever happened. */
 	void assertBooksAreRight() {
 		assertThat(customersChargedTwice()).as("customers charged twice").isZero();
-		assertThat(customersCharged()).as("customers charged").isEqualTo(CUSTOMERS);
+		assertThat(customersCharged()).as("customers charged").isEqualTo(this.periods * CUSTOMERS);
 		assertThat(chargesWithATokenThatWentDown()).as("tokens that went down").isZero();
 		assertThat(number("select count(*) from customer where charges <> 1")).as("wrong counts").isZero();
 	}
 
 	@Override
 	public void close() {
-		this.servers.forEach(JvmProcess::close);
+		this.servers.keySet().forEach(JvmProcess::close);
 	}
 
 }

@@ -17,6 +17,8 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -37,7 +39,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * stands between it and a second charge. Says what it does on its standard output.
  */
 @Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration
+@EnableAutoConfiguration(exclude = { HibernateJpaAutoConfiguration.class, DataJpaRepositoriesAutoConfiguration.class })
 @EnableScheduling
 @Import(BillingProcess.Billing.class)
 public class BillingProcess {
@@ -73,8 +75,6 @@ public class BillingProcess {
 
 		private final String server;
 
-		private final int pauseInTransactionAt;
-
 		private final long pauseMillis;
 
 		private final CountDownLatch never = new CountDownLatch(1);
@@ -84,7 +84,6 @@ public class BillingProcess {
 			this.transactions = new TransactionTemplate(transactions);
 			this.run = run;
 			this.server = environment.getRequiredProperty("server.name");
-			this.pauseInTransactionAt = environment.getProperty("pause.in-transaction-at", Integer.class, -1);
 			this.pauseMillis = environment.getProperty("pause.millis", Long.class, 50L);
 		}
 
@@ -119,11 +118,15 @@ public class BillingProcess {
 		}
 
 		private void write(int customer) {
-			this.jdbc.sql("update customer set charges = charges + 1 where id = ?").param(customer).update();
+			boolean pauses = this.jdbc
+				.sql("update customer set charges = charges + 1 where id = ? returning pauses")
+				.param(customer)
+				.query(Boolean.class)
+				.single();
 			this.jdbc.sql("insert into charge (customer, token, server) values (?, ?, ?)")
 				.params(customer, this.run.token(), this.server)
 				.update();
-			if (customer == this.pauseInTransactionAt) {
+			if (pauses) {
 				say("INSIDE " + customer);
 				pause(1000);
 			}

@@ -1,140 +1,135 @@
 package io.github.singletonjob.faults;
 
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 
 import io.github.singletonjob.servers.JvmProcess;
-import io.github.singletonjob.servers.PostgresServer;
-import io.github.singletonjob.servers.TcpProxy;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A holder is stopped in the middle of its run and wakes up after its successor has
- * begun.
+ * begun, or does not wake up at all. The leases are in each store in turn, the fence is
+ * in Postgres. The two servers live on from one test to the next.
  */
 @Timeout(180)
+@ParameterizedClass
+@MethodSource("io.github.singletonjob.faults.Store#all")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FrozenHolderTests {
-
-	private static final Duration WAIT = Duration.ofSeconds(60);
-
-	private static final String PAUSE_IN_TRANSACTION = "--pause.in-transaction-at=5";
 
 	private static final Duration THREE_TTLS = BillingCompany.TTL.multipliedBy(3);
 
-	@Test
-	void aFrozenHolderCannotCommit() {
-		try (BillingCompany company = new BillingCompany()) {
-			company.start("one");
-			company.start("two");
-			JvmProcess first = company.awaitHolder();
-			JvmProcess second = company.other(first);
-			long token = BillingCompany.awaitBegin(first);
-			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
-			first.freeze();
-			Instant frozen = Instant.now();
-			long successor = BillingCompany.awaitBegin(second);
-			assertThat(BillingCompany.timeOf(second, "BEGIN") - frozen.toEpochMilli())
-				.isLessThan(BillingCompany.TTL.plusSeconds(1).toMillis());
-			assertThat(successor).isGreaterThan(token);
-			company.awaitAllCharged();
-			awaitAtLeast(THREE_TTLS, frozen);
+	private final Store store;
 
-			first.resume();
-			first.awaitLine("SAYS REFUSED \\d+ with " + token + ".*", WAIT);
-			first.awaitLine("SAYS LOST " + token + ".*", WAIT);
-			first.awaitLine("SAYS END " + token + " held=false .*", WAIT);
-			company.assertBooksAreRight();
-			assertThat(
-					company.number("select count(*) from charge where token not in (" + token + "," + successor + ")"))
-				.isZero();
-		}
+	private final BillingCompany company = new BillingCompany();
+
+	FrozenHolderTests(Store store) {
+		this.store = store;
+	}
+
+	@BeforeAll
+	void start() {
+		startBoth(this.company);
+	}
+
+	@AfterAll
+	void stop() {
+		this.company.close();
 	}
 
 	@Test
-	void withoutTheFenceTheSameHolderChargesCustomersTwice() {
-		try (BillingCompany company = new BillingCompany()) {
-			company.start("one", "--singleton-job.fencing.enabled=false");
-			company.start("two", "--singleton-job.fencing.enabled=false");
-			JvmProcess first = company.awaitHolder();
-			long token = BillingCompany.awaitBegin(first);
-			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
-			first.freeze();
-			Instant frozen = Instant.now();
-			company.awaitAllCharged();
-			awaitAtLeast(THREE_TTLS, frozen);
-			first.resume();
-			first.awaitLine("SAYS END " + token + ".*", WAIT);
-			assertThat(company.customersChargedTwice()).isGreaterThan(5);
-		}
+	void aFrozenHolderCannotCommit() {
+		JvmProcess first = this.company.awaitHolder();
+		JvmProcess second = this.company.other(first);
+		long token = this.company.awaitBegin(first);
+		this.company.awaitCharged(first, 5);
+		first.freeze();
+		Instant frozen = Instant.now();
+		long successor = this.company.awaitBegin(second);
+		assertThat(Duration.ofMillis(this.company.timeOf(second, "BEGIN") - frozen.toEpochMilli()))
+			.isLessThan(this.store.frozen());
+		assertThat(successor).isGreaterThan(token);
+		this.company.awaitAllCharged();
+		awaitAtLeast(THREE_TTLS, frozen);
+
+		first.resume();
+		this.company.awaitLine(first, "SAYS REFUSED \\d+ with " + token + ".*");
+		this.company.awaitLine(first, "SAYS LOST " + token + ".*");
+		this.company.awaitLine(first, "SAYS END " + token + " held=false .*");
+		this.company.assertBooksAreRight();
+		assertThat(this.company.number("select count(*) from charge where customer >= " + this.company.customer(1)
+				+ " and token not in (" + token + "," + successor + ")"))
+			.isZero();
 	}
 
 	@Test
 	void aHolderFrozenInsideATransactionDoesNotBlockItsSuccessor() {
-		try (BillingCompany company = new BillingCompany()) {
-			company.start("one", PAUSE_IN_TRANSACTION);
-			company.start("two", PAUSE_IN_TRANSACTION);
-			JvmProcess first = company.awaitHolder();
-			JvmProcess second = company.other(first);
-			long token = BillingCompany.awaitBegin(first);
-			first.awaitLine("SAYS INSIDE 5 .*", WAIT);
+		JvmProcess first = this.company.awaitHolderThatPausesAt(5);
+		JvmProcess second = this.company.other(first);
+		long token = this.company.awaitBegin(first);
+		this.company.awaitLine(first, "SAYS INSIDE .*");
+		first.freeze();
+		Instant frozen = Instant.now();
+		this.company.awaitCharged(second, 5);
+		assertThat(Duration.between(frozen, Instant.now()))
+			.isLessThan(BillingCompany.TTL.multipliedBy(2).plusSeconds(2));
+		assertThat(this.company.lines(second)).noneMatch((line) -> line.contains("REFUSED"));
+		this.company.awaitAllCharged();
+		awaitAtLeast(THREE_TTLS, frozen);
+
+		first.resume();
+		this.company.awaitLine(first, "SAYS REFUSED " + this.company.customer(5) + " with " + token + ".*");
+		this.company.awaitLine(first, "SAYS END " + token + " held=false .*");
+		this.company.assertBooksAreRight();
+	}
+
+	@Test
+	@Order(Integer.MAX_VALUE)
+	void aKilledHolderIsFollowedWhenItsLeaseIsOver() {
+		JvmProcess first = this.company.awaitHolder();
+		JvmProcess second = this.company.other(first);
+		this.company.awaitCharged(first, 5);
+		Instant killed = Instant.now();
+		first.kill();
+		assertThat(Duration.ofMillis(this.company.timeOf(second, "BEGIN") - killed.toEpochMilli()))
+			.isLessThan(this.store.killed());
+		this.company.awaitAllCharged();
+		this.company.assertBooksAreRight();
+	}
+
+	@Test
+	void withoutTheFenceTheSameHolderChargesCustomersTwice() {
+		try (BillingCompany unfenced = new BillingCompany()) {
+			startBoth(unfenced, "--singleton-job.fencing.enabled=false");
+			JvmProcess first = unfenced.awaitHolder();
+			long token = unfenced.awaitBegin(first);
+			unfenced.awaitCharged(first, 5);
 			first.freeze();
 			Instant frozen = Instant.now();
-			second.awaitLine("SAYS CHARGED 5 .*", WAIT);
-			assertThat(Duration.between(frozen, Instant.now()))
-				.isLessThan(BillingCompany.TTL.multipliedBy(2).plusSeconds(2));
-			assertThat(second.lines()).noneMatch((line) -> line.contains("REFUSED"));
-			company.awaitAllCharged();
+			unfenced.awaitAllCharged();
 			awaitAtLeast(THREE_TTLS, frozen);
 			first.resume();
-			first.awaitLine("SAYS REFUSED 5 with " + token + ".*", WAIT);
-			first.awaitLine("SAYS END " + token + " held=false .*", WAIT);
-			company.assertBooksAreRight();
+			unfenced.awaitLine(first, "SAYS END " + token + ".*");
+			assertThat(unfenced.customersChargedTwice()).isGreaterThan(5);
 		}
 	}
 
-	@Test
-	void aHolderWhoseCommitIsHeldUpOnTheWireCannotCommitLater() {
-		try (BillingCompany company = new BillingCompany();
-				TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port())) {
-			company.startBehind(proxy, "one", PAUSE_IN_TRANSACTION);
-			JvmProcess first = company.awaitHolder();
-			JvmProcess second = company.start("two");
-			long token = BillingCompany.awaitBegin(first);
-			first.awaitLine("SAYS INSIDE 5 .*", WAIT);
-			proxy.hangRequests();
-			long successor = BillingCompany.awaitBegin(second);
-			assertThat(successor).isGreaterThan(token);
-			second.awaitLine("SAYS END " + successor + " held=true .*", WAIT);
-			proxy.pass();
-			first.awaitLine("SAYS REFUSED 5 with " + token + ".*", WAIT);
-			first.awaitLine("SAYS END " + token + " held=false .*", WAIT);
-			company.assertBooksAreRight();
-		}
-	}
-
-	@Test
-	void aTransactionOfTheApplicationOutsideAnyRunMayIdleForLongerThanTheTtl() throws SQLException {
-		try (BillingCompany company = new BillingCompany();
-				Connection own = PostgresServer.connect(company.jdbcUrl());
-				Statement statement = own.createStatement()) {
-			company.execute("create table note (text text)");
-			own.setAutoCommit(false);
-			statement.execute("insert into note values ('of the application')");
-			Instant begun = Instant.now();
-			company.start("one");
-			JvmProcess first = company.awaitHolder();
-			first.awaitLine("SAYS END \\d+ held=true .*", WAIT);
-			awaitAtLeast(THREE_TTLS, begun);
-			own.commit();
-			assertThat(company.number("select count(*) from note")).isEqualTo(1);
-		}
+	private void startBoth(BillingCompany company, String... arguments) {
+		company.start("one", this.store.arguments(company, arguments));
+		company.start("two", this.store.arguments(company, arguments));
 	}
 
 	private static void awaitAtLeast(Duration duration, Instant since) {

@@ -8,78 +8,99 @@ import io.github.singletonjob.servers.PostgresServer;
 import io.github.singletonjob.servers.PostgresServer.Stop;
 import io.github.singletonjob.servers.TcpProxy;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A holder dies, or its session or its network does. Lease times: ttl 2 s, margin 0.6 s.
+ * The session of a holder, its network or its database ends, or it is stopped. Lease times: ttl 2 s, margin 0.6 s. Two servers live on from one test to the next.
  */
 @Timeout(180)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class LostLeaseTests {
 
 	private static final Duration WAIT = Duration.ofSeconds(60);
 
 	private static final long LONGEST_OVERLAP = 1400;
 
-	@Test
-	void aKilledHolderIsFollowedWithinASecond() {
-		try (BillingCompany company = new BillingCompany()) {
-			company.start("one");
-			company.start("two");
-			JvmProcess first = company.awaitHolder();
-			JvmProcess second = company.other(first);
-			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
-			Instant killed = Instant.now();
-			first.kill();
-			BillingCompany.awaitBegin(second);
-			assertThat(BillingCompany.timeOf(second, "BEGIN") - killed.toEpochMilli()).isLessThan(1200);
-			company.awaitAllCharged();
-			company.assertBooksAreRight();
-		}
+	private final BillingCompany company = new BillingCompany();
+
+	private final Cables cables = new Cables();
+
+	@BeforeAll
+	void start() {
+		this.cables.startBoth(this.company);
+	}
+
+	@AfterEach
+	void mend() {
+		this.cables.mend();
+	}
+
+	@AfterAll
+	void stop() {
+		this.company.close();
+		this.cables.close();
 	}
 
 	@Test
 	void aHolderWhoseSessionWasTerminatedIsToldAndCannotCommitAfterItsSuccessorHasBegun() {
-		try (BillingCompany company = new BillingCompany()) {
-			company.start("one");
-			company.start("two");
-			JvmProcess first = company.awaitHolder();
-			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
-			company.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
-					+ " and application_name like 'singleton-job%' and pid in (select pid from pg_locks"
-					+ " where locktype = 'advisory' and granted)");
-			assertLostAndFollowed(company, first);
-		}
+		JvmProcess first = this.company.awaitHolder();
+		this.company.awaitCharged(first, 5);
+		this.company.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
+				+ " and application_name like 'singleton-job%' and pid in (select pid from pg_locks"
+				+ " where locktype = 'advisory' and granted)");
+		assertLostAndFollowed(first);
 	}
 
 	@Test
 	void aHolderWhoseConnectionWasResetIsToldAndCannotCommitAfterItsSuccessorHasBegun() {
-		try (Cables cables = new Cables(); BillingCompany company = new BillingCompany()) {
-			JvmProcess first = cables.startBoth(company);
-			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
-			cables.of(first).refuse();
-			cables.of(first).reset();
-			assertLostAndFollowed(company, first);
-		}
+		JvmProcess first = this.company.awaitHolder();
+		this.company.awaitCharged(first, 5);
+		this.cables.of(first).refuse();
+		this.cables.of(first).reset();
+		assertLostAndFollowed(first);
 	}
 
 	@Test
 	void aHolderWhoseConnectionIsHalfOpenIsToldBeforeItsSuccessorBegins() {
-		try (Cables cables = new Cables(); BillingCompany company = new BillingCompany()) {
-			JvmProcess first = cables.startBoth(company);
-			JvmProcess second = company.other(first);
-			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
-			Instant cut = Instant.now();
-			cables.of(first).hang();
-			BillingCompany.awaitBegin(second);
-			assertThat(BillingCompany.timeOf(second, "BEGIN") - cut.toEpochMilli())
-				.isLessThan(BillingCompany.TTL.plusSeconds(1).toMillis());
-			assertThat(BillingCompany.timeOf(first, "LOST"))
-				.isLessThanOrEqualTo(BillingCompany.timeOf(second, "BEGIN"));
-			assertLostAndFollowed(company, first);
-		}
+		JvmProcess first = this.company.awaitHolder();
+		JvmProcess second = this.company.other(first);
+		this.company.awaitCharged(first, 5);
+		Instant cut = Instant.now();
+		this.cables.of(first).hang();
+		this.company.awaitBegin(second);
+		assertThat(this.company.timeOf(second, "BEGIN") - cut.toEpochMilli())
+			.isLessThan(BillingCompany.TTL.plusSeconds(1).toMillis());
+		assertThat(this.company.timeOf(first, "LOST")).isLessThanOrEqualTo(this.company.timeOf(second, "BEGIN"));
+		assertLostAndFollowed(first);
+	}
+
+	@Test
+	@Order(Integer.MAX_VALUE)
+	void aHolderThatIsStoppedGivesItsLeaseBackOnlyAfterItsBodyHasEnded() {
+		JvmProcess first = this.company.awaitHolder();
+		JvmProcess second = this.company.other(first);
+		this.company.awaitCharged(first, 5);
+		first.terminate();
+		long token = this.company.awaitBegin(second);
+		long ended = this.company.timeOf(first, "END");
+		long begun = this.company.timeOf(second, "BEGIN " + token);
+		assertThat(begun).isGreaterThanOrEqualTo(ended);
+		assertThat(begun - ended).isLessThan(1000);
+		assertThat(first.awaitExit(WAIT)).isEqualTo(143);
+		assertThat(this.company.lines(first)).noneMatch((line) -> line.contains("SAYS LOST"));
+		this.company.awaitAllCharged();
+		this.company.assertBooksAreRight();
 	}
 
 	@Test
@@ -89,7 +110,7 @@ class LostLeaseTests {
 			company.start("one", "--store.url=" + proxy.through(company.jdbcUrl()), "--singleton-job.lease.ttl=6s",
 					"--pause.millis=200");
 			JvmProcess first = company.awaitHolder();
-			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
+			company.awaitCharged(first, 5);
 			proxy.hang();
 			first.awaitLine(".*renewal failed.*", WAIT);
 			proxy.pass();
@@ -101,35 +122,14 @@ class LostLeaseTests {
 	}
 
 	@Test
-	void aHolderThatIsStoppedGivesItsLeaseBackOnlyAfterItsBodyHasEnded() {
-		try (BillingCompany company = new BillingCompany()) {
-			company.start("one");
-			company.start("two");
-			JvmProcess first = company.awaitHolder();
-			JvmProcess second = company.other(first);
-			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
-			first.terminate();
-			long token = BillingCompany.awaitBegin(second);
-			long ended = BillingCompany.timeOf(first, "END");
-			long begun = BillingCompany.timeOf(second, "BEGIN " + token);
-			assertThat(begun).isGreaterThanOrEqualTo(ended);
-			assertThat(begun - ended).isLessThan(1000);
-			assertThat(first.awaitExit(WAIT)).isEqualTo(143);
-			assertThat(first.lines()).noneMatch((line) -> line.contains("SAYS LOST"));
-			company.awaitAllCharged();
-			company.assertBooksAreRight();
-		}
-	}
-
-	@Test
 	void aRestartOfPostgresDuringARunLosesNothingAndDoublesNothing() {
 		try (PostgresServer postgres = PostgresServer.create().start();
 				BillingCompany company = new BillingCompany(postgres.newDatabase())) {
 			company.start("one", "--pause.millis=100");
 			company.start("two", "--pause.millis=100");
 			JvmProcess first = company.awaitHolder();
-			long token = BillingCompany.awaitBegin(first);
-			first.awaitLine("SAYS CHARGED 5 .*", WAIT);
+			long token = company.awaitBegin(first);
+			company.awaitCharged(first, 5);
 			postgres.restart(Stop.IMMEDIATE);
 			first.awaitLine("SAYS LOST " + token + ".*", WAIT);
 			company.awaitAllCharged();
@@ -141,16 +141,16 @@ class LostLeaseTests {
 	/**
 	 * The successor may begin before the loss is noticed, but not by more than promised.
 	 */
-	private static void assertLostAndFollowed(BillingCompany company, JvmProcess first) {
-		JvmProcess second = company.other(first);
-		long token = BillingCompany.awaitBegin(first);
-		long lost = BillingCompany.timeOf(first, "LOST " + token);
-		long begun = BillingCompany.timeOf(second, "BEGIN");
+	private void assertLostAndFollowed(JvmProcess first) {
+		JvmProcess second = this.company.other(first);
+		long token = this.company.awaitBegin(first);
+		long lost = this.company.timeOf(first, "LOST " + token);
+		long begun = this.company.timeOf(second, "BEGIN");
 		assertThat(lost - begun).isLessThanOrEqualTo(LONGEST_OVERLAP);
-		company.awaitAllCharged();
-		first.awaitLine("SAYS END " + token + " held=false .*", WAIT);
-		assertThat(first.lines()).filteredOn((line) -> line.contains("SAYS LOST " + token)).hasSize(1);
-		company.assertBooksAreRight();
+		this.company.awaitAllCharged();
+		this.company.awaitLine(first, "SAYS END " + token + " held=false .*");
+		assertThat(this.company.lines(first)).filteredOn((line) -> line.contains("SAYS LOST " + token)).hasSize(1);
+		this.company.assertBooksAreRight();
 	}
 
 	/**
@@ -164,14 +164,18 @@ class LostLeaseTests {
 
 		private @Nullable JvmProcess first;
 
-		JvmProcess startBoth(BillingCompany company) {
+		void startBoth(BillingCompany company) {
 			this.first = company.start("one", "--store.url=" + this.one.through(company.jdbcUrl()));
 			company.start("two", "--store.url=" + this.two.through(company.jdbcUrl()));
-			return company.awaitHolder();
 		}
 
 		TcpProxy of(JvmProcess server) {
 			return (server == this.first) ? this.one : this.two;
+		}
+
+		void mend() {
+			this.one.pass();
+			this.two.pass();
 		}
 
 		@Override

@@ -9,6 +9,8 @@ import io.github.singletonjob.SingletonJob;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
@@ -22,7 +24,7 @@ import org.springframework.scheduling.annotation.Scheduled;
  * when it is told to and returns normally then. Says what it does on its standard output.
  */
 @Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration
+@EnableAutoConfiguration(exclude = { HibernateJpaAutoConfiguration.class, DataJpaRepositoriesAutoConfiguration.class })
 @EnableScheduling
 @Import(StatementProcess.Statements.class)
 public class StatementProcess {

@@ -7,10 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import io.github.singletonjob.servers.EtcdServer;
 import io.github.singletonjob.servers.JvmProcess;
 import io.github.singletonjob.servers.PostgresServer;
-import io.github.singletonjob.servers.RedisServer;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
@@ -26,21 +24,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(240)
 class TakeoverTests {
 
-	private static final Duration TTL = BillingCompany.TTL;
-
 	private static final Duration WAIT = Duration.ofSeconds(60);
 
 	private static final Pattern BEGIN = Pattern.compile("SAYS BEGIN (\\S+) (first|takeover) (\\d+) @(\\d+)");
 
-	static Stream<Store> stores() {
-		return Stream.of(new Store("postgres", "--x=y", Duration.ofSeconds(1)),
-				new Store("redis", "--spring.data.redis.port=" + RedisServer.shared().port(), TTL.plusSeconds(1)),
-				new Store("etcd", "--singleton-job.etcd.endpoints=" + EtcdServer.shared().endpoint(),
-						TTL.plusSeconds(1)));
-	}
-
 	@ParameterizedTest
-	@MethodSource("stores")
+	@MethodSource("io.github.singletonjob.faults.Store#all")
 	void theSameFireTimeIsFinishedByAnother(Store store) {
 		String database = PostgresServer.shared().newDatabase();
 		try (BillingCompany company = new BillingCompany(database)) {
@@ -48,7 +37,7 @@ class TakeoverTests {
 				.execute("create table sending (id bigserial, event text, fire_time text, token bigint, server text)");
 			List<JvmProcess> servers = new ArrayList<>();
 			for (String name : List.of("one", "two", "three")) {
-				servers.add(store.start(company, name));
+				servers.add(company.start(StatementProcess.class, name, store.arguments(company)));
 			}
 			servers.forEach((server) -> server.awaitLine("SAYS READY .*", WAIT));
 
@@ -62,8 +51,7 @@ class TakeoverTests {
 			since = System.currentTimeMillis();
 			frozen.server().freeze();
 			servers.remove(frozen.server());
-			// etcd ends a lease of 2 s up to a quarter of a second later
-			report(store, "SIGSTOP", awaitTakeover(servers, frozen) - since, TTL.plusMillis(1500));
+			report(store, "SIGSTOP", awaitTakeover(servers, frozen) - since, store.frozen());
 			awaitEnd(company, frozen.fireTime());
 			frozen.server().resume();
 			frozen.server().awaitLine("SAYS CUT " + frozen.fireTime() + ".*", WAIT);
@@ -148,24 +136,6 @@ class TakeoverTests {
 			Matcher matcher = BEGIN.matcher(line);
 			return matcher.matches() ? new Begin(server, matcher.group(1), matcher.group(2).equals("takeover"),
 					Long.parseLong(matcher.group(3)), Long.parseLong(matcher.group(4))) : null;
-		}
-
-	}
-
-	/**
-	 * A store, how to reach it, and how soon a killed holder is followed.
-	 */
-	record Store(String name, String connection, Duration killed) {
-
-		JvmProcess start(BillingCompany company, String server) {
-			String namespace = company.jdbcUrl().substring(company.jdbcUrl().lastIndexOf('/') + 1);
-			return company.start(StatementProcess.class, server, "--singleton-job.store=" + this.name, this.connection,
-					"--singleton-job.namespace=" + namespace);
-		}
-
-		@Override
-		public String toString() {
-			return this.name;
 		}
 
 	}

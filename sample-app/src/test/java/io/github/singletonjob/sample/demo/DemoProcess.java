@@ -31,7 +31,7 @@ final class DemoProcess implements AutoCloseable {
 	/**
 	 * More than anything takes on a busy machine.
 	 */
-	private static final Duration PATIENCE = Duration.ofSeconds(90);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private final Path directory;
 
