@@ -21,7 +21,7 @@ public record IdempotencyKey(String value) {
 	 * {@code ("a", "bc")} and {@code ("ab", "c")}, or {@code 1} and {@code "1"}, differ;
 	 * {@code 1} and {@code 1L} do not.
 	 * @param work what identifies the effect: texts, whole or decimal numbers, enums,
-	 * UUIDs, booleans, {@code java.time} values
+	 * UUIDs, booleans, dates and times of {@code java.time}
 	 * @return the key
 	 * @throws IllegalArgumentException if {@code work} is empty or contains null or a
 	 * value without a stable text

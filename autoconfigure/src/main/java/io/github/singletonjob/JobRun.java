@@ -90,7 +90,7 @@ public interface JobRun {
 	 * receiver that remembers it executes the effect once. It is derived from the job and
 	 * the work alone, and so equal for every retry and every holder.
 	 * @param work what identifies the effect: texts, whole or decimal numbers, enums,
-	 * UUIDs, booleans, {@code java.time} values
+	 * UUIDs, booleans, dates and times of {@code java.time}
 	 * @return the key
 	 * @throws IllegalArgumentException if {@code work} is empty or contains null or a
 	 * value without a stable text

@@ -2,8 +2,8 @@ package io.github.singletonjob;
 
 /**
  * How the body of a run is told that its lease is over. Whatever is chosen,
- * {@link JobRun#isHeld()} turns false, {@link JobRun#ensureHeld()} throws, and the fence
- * refuses what the body still writes.
+ * {@link JobRun#isHeld()} turns false, {@link JobRun#ensureHeld()} throws, the fence
+ * refuses what the body still writes, and a stage that the job has returned is cancelled.
  */
 public enum OnLost {
 

@@ -14,8 +14,9 @@ import java.lang.annotation.Target;
  * elsewhere returns without running the body.
  * <p>
  * The method must be reachable by a proxy (not {@code final}, {@code private} or
- * {@code static}) and return {@code void} or {@link java.util.Optional}, which is empty
- * when the run was skipped. Anything else fails the start of the application.
+ * {@code static}) and return {@code void}, {@link java.util.Optional}, which is empty
+ * when the run was skipped, or {@link java.util.concurrent.CompletionStage}, which is
+ * completed with null then. Anything else fails the start of the application.
  * <p>
  * All texts may contain <code>${…}</code> placeholders. Settings under
  * {@code singleton-job.jobs.<name>} beat these attributes, and these beat

@@ -9,7 +9,8 @@ public interface SingletonJobs {
 
 	/**
 	 * Tries to take the job's lease and, if it was granted, executes the body on the
-	 * calling thread. Returns when the body has ended and the lease was given back.
+	 * calling thread. Returns when the body has ended and the lease was given back, or is
+	 * held on to for its {@code minHold}.
 	 * @param job the job's name, 1 to 300 characters
 	 * @param options settings of this job
 	 * @param body the work

@@ -29,8 +29,8 @@ public interface Fence {
 	FenceAnswer raise(LeaseGrant grant, String holder, Duration timeout);
 
 	/**
-	 * Records that the run of a grant has ended by itself. Called on the thread of the
-	 * job, after its body and before the lease is given back. Conditional on the fence
+	 * Records that the run of a grant has ended by itself. Called on the thread on which
+	 * the body has ended, and before the lease is given back. Conditional on the fence
 	 * standing at the grant's token and owner. A fence that keeps no fire times leaves
 	 * that to the store.
 	 * @param grant the lease
@@ -45,7 +45,7 @@ public interface Fence {
 
 	/**
 	 * What the guarded database knows of the fire times of a job, also when the store was
-	 * wiped or exchanged. Called by instances that stand by, and for operators.
+	 * wiped or exchanged. Called on a worker thread by instances that stand by.
 	 * @param job the job
 	 * @param timeout how long the call may take
 	 * @return by schedule

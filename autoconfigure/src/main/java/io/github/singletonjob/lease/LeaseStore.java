@@ -36,10 +36,11 @@ public interface LeaseStore {
 
 	/**
 	 * Renews leases that this store granted, in one round trip where the protocol allows
-	 * it. Called on a renewal thread, about every third of the time to live, with all
-	 * leases of one instance that have the same time to live, never twice at a time for
-	 * the same time to live. Conditional on each lease's owner: a lease that is not the
-	 * caller's any more is {@link Renewal#GONE}.
+	 * it. Called on a worker thread, about every third of the time to live and at once
+	 * when the clocks disagree, with all leases of one instance that have the same times.
+	 * Leases with the same time to live and another renewal period can be renewed at the
+	 * same time. Conditional on each lease's owner: a lease that is not the caller's any
+	 * more is {@link Renewal#GONE}.
 	 * @param grants the leases; not empty, all with the same time to live
 	 * @return one answer for each lease, in the same order
 	 * @throws LeaseStoreException if the outcome is unknown for all of them
@@ -47,9 +48,9 @@ public interface LeaseStore {
 	List<Renewal> renew(List<? extends LeaseGrant> grants);
 
 	/**
-	 * Records that the run of a grant has ended by itself, and keeps the lease. Called
-	 * after the body has ended, when the lease is to be held on to. Conditional on the
-	 * owner.
+	 * Records that the run of a grant has ended by itself, and keeps the lease. Called on
+	 * the thread on which the body has ended, when the lease is to be held on to.
+	 * Conditional on the owner.
 	 * @param grant the lease, with a fire time
 	 * @param completed the fire time that was completed, of the schedule of the grant's
 	 * @return false if the lease was not the caller's any more; then nothing is recorded
@@ -59,8 +60,10 @@ public interface LeaseStore {
 
 	/**
 	 * Gives a lease back, if it is still the caller's, and records in the same step what
-	 * was completed. Called after the body has ended, or for a lost lease whose body goes
-	 * on; can be repeated, also while a renewal is on its way, which then has no effect.
+	 * was completed. Called on the thread on which the body has ended, on that of an
+	 * attempt whose body was not run, or on a worker thread: for a lost lease whose body
+	 * goes on, one that was held on to, or once more. Can be repeated, also while a
+	 * renewal is on its way, which then has no effect.
 	 * @param grant the lease
 	 * @param completed the fire time that was completed, of the schedule of the grant's;
 	 * null if the run has none or was cut short, so that its fire time stays open
@@ -81,8 +84,8 @@ public interface LeaseStore {
 	}
 
 	/**
-	 * Looks at a job and writes nothing. Called by instances that stand by, about three
-	 * times in a time to live for each job, and for operators.
+	 * Looks at a job and writes nothing. Called on any thread: by instances that stand
+	 * by, about three times in a time to live for each job, and for operators and health.
 	 * @param job the job
 	 * @param timeout how long the call may take
 	 * @return what the store knows

@@ -12,8 +12,8 @@ public interface LeaseWatch extends AutoCloseable {
 
 	/**
 	 * Ends the registration and leaves nothing of it behind in the store, as far as that
-	 * can be reached. Does not block for longer than a call to the store may take; can be
-	 * repeated.
+	 * can be reached. Called on any thread. Does not block for longer than a call to the
+	 * store may take; can be repeated.
 	 */
 	@Override
 	void close();
