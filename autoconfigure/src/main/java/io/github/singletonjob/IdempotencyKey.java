@@ -62,7 +62,7 @@ public record IdempotencyKey(String value) {
 		throw new IllegalArgumentException("An idempotency key cannot be derived from "
 				+ ((part != null) ? part.getClass().getName() : "null")
 				+ ": its text may differ between processes. Pass the identifying texts, numbers, enums, UUIDs or"
-				+ " java.time values instead");
+				+ " dates and times of java.time instead");
 	}
 
 	private static MessageDigest sha256() {

@@ -36,9 +36,10 @@ public interface SingletonJobs {
 
 	/**
 	 * Asks the store what there is to know of the jobs that this application declares, by
-	 * an annotation or by settings, and of those that have run here. Asks for one after
-	 * the other, and does not go on asking once the store has not answered: then the
-	 * state of the rest is {@link JobStatus.State#UNKNOWN}.
+	 * an annotation or by settings, and of those that have run here; a name that depends
+	 * on the call stands for the latter. Asks for one after the other, and does not go on
+	 * asking once the store has not answered: then the state of the rest is
+	 * {@link JobStatus.State#UNKNOWN}.
 	 * @return the jobs, by name
 	 */
 	List<JobStatus> jobs();

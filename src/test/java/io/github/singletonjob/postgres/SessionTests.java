@@ -18,6 +18,7 @@ import io.github.singletonjob.contract.RacingRenewals;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
@@ -123,6 +124,17 @@ class SessionTests {
 			assertThat(Instances.renew(pooled, grant)).isEqualTo(Renewal.GONE);
 			await().until(() -> Databases.advisoryLocks(this.url) == 0);
 		}
+	}
+
+	@Test
+	void isAnotherForJobsThatWaitForAnAnswerForAnotherTime() {
+		this.instances.acquire(this.store, this.job);
+		Duration longer = this.traits.callTimeout().multipliedBy(2);
+		this.instances.acquire(this.store, new LeaseRequest(this.instances.job("patient"), "owner", "holder",
+				this.traits.ttl(), longer, 0, null));
+		assertThat(Databases.ask(this.url, """
+				select count(*) from pg_stat_activity
+				where application_name = 'singleton-job test' and datname = current_database()""")).isEqualTo(2);
 	}
 
 	@Test

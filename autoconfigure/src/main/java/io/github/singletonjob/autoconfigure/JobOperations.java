@@ -39,23 +39,31 @@ class JobOperations {
 
 	private final RunHistory history;
 
+	private final JobNames jobNames;
+
 	private final Clock clock = Clock.system(ZoneId.systemDefault());
 
-	JobOperations(JobEngine engine, JobSettings settings, JobDefinitions definitions, RunHistory history) {
+	JobOperations(JobEngine engine, JobSettings settings, JobDefinitions definitions, RunHistory history,
+			JobNames jobNames) {
 		this.engine = engine;
 		this.settings = settings;
 		this.definitions = definitions;
 		this.history = history;
+		this.jobNames = jobNames;
 	}
 
-	/** The declared jobs, and those that have run here. */
+	/**
+	 * The declared jobs, and those that have run here. A name that depends on the call is
+	 * not the name of a job.
+	 */
 	Set<String> names() {
 		Set<String> names = declaredNames();
+		names.removeIf(JobNames::isExpression);
 		names.addAll(this.history.jobs());
 		return names;
 	}
 
-	/** The jobs with an annotation or settings. */
+	/** The names with an annotation or settings. */
 	Set<String> declaredNames() {
 		TreeSet<String> names = new TreeSet<>(this.settings.names());
 		this.definitions.all().forEach((job) -> names.add(job.id().name()));
@@ -84,7 +92,12 @@ class JobOperations {
 	}
 
 	@Nullable JobDefinition definition(String name) {
-		return this.definitions.all().stream().filter((job) -> job.id().name().equals(name)).findAny().orElse(null);
+		String declared = this.jobNames.declared(name);
+		return this.definitions.all()
+			.stream()
+			.filter((job) -> job.id().name().equals(declared))
+			.findAny()
+			.orElse(null);
 	}
 
 	boolean release(String name, long token) {

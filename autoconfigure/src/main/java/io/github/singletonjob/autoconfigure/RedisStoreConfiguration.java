@@ -30,6 +30,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 @ConditionalOnBean(type = "org.springframework.data.redis.connection.RedisConnectionFactory")
 class RedisStoreConfiguration {
 
+	private static final String STORE = "singletonJobLeaseStore";
+
 	private static final String STATIC_NODES = "spring.data.redis.masterreplica.nodes";
 
 	/** Closed by the engine, which knows when no body runs any more. */
@@ -46,14 +48,15 @@ class RedisStoreConfiguration {
 		return new PreparedStore(store, new Preparation("The Redis of the lease store", List.of(store::probe)));
 	}
 
+	/** Not for a store of the application's own. */
 	@Bean
 	static SmartInitializingSingleton singletonJobUnfencedRedisReport(ListableBeanFactory beanFactory) {
 		return () -> {
-			if (beanFactory.getBeanNamesForType(Fence.class, false, false).length == 0) {
+			if (beanFactory.containsBean(STORE) && beanFactory.getBeanNamesForType(Fence.class, false, false).length == 0) {
 				LogFactory.getLog(RedisStoreConfiguration.class)
 					.warn("Singleton jobs keep their leases in Redis, and no database is fenced. A Redis that fails over"
 							+ " or restarts can forget a lease that it has granted, and then two holders write. Where"
-							+ " that matters, guard the database (docs/fencing.md); Redis alone is not enough");
+							+ " that matters, guard the database that they write to; Redis alone is not enough");
 			}
 		};
 	}

@@ -138,8 +138,8 @@ public final class SingletonJobAutoConfiguration {
 
 	@Bean
 	JobOperations singletonJobOperations(JobEngine engine, JobSettings settings, JobDefinitions definitions,
-			RunHistory history) {
-		return new JobOperations(engine, settings, definitions, history);
+			RunHistory history, JobNames names) {
+		return new JobOperations(engine, settings, definitions, history, names);
 	}
 
 	@Bean

@@ -48,7 +48,7 @@ class SingletonJobsHealthIndicator extends AbstractHealthIndicator {
 	}
 
 	private void askStore(Health.Builder builder) {
-		Iterator<String> names = this.operations.declaredNames().iterator();
+		Iterator<String> names = this.operations.names().iterator();
 		String name = names.hasNext() ? names.next() : "health";
 		JobId job = this.settings.id(name);
 		try {

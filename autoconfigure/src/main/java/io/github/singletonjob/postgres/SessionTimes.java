@@ -5,8 +5,7 @@ import java.time.Duration;
 import io.github.singletonjob.lease.LeaseRequest;
 
 /**
- * How long things may take on a session. They are those of the request for which it was
- * opened, and count for the later ones with the same time to live.
+ * How long things may take on a session, for all requests that are made on it.
  *
  * @param ttl how long the server keeps a session that it does not hear of; this is the
  * lease's time to live

@@ -12,7 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import io.github.singletonjob.lease.LeaseStoreException;
 
 /**
- * The sessions of one store, one for each time to live.
+ * The sessions of one store, one for each time to live; jobs that have the same one but
+ * other time-outs have another.
  */
 final class Sessions implements SessionOpener {
 
@@ -20,7 +21,7 @@ final class Sessions implements SessionOpener {
 
 	private final ReentrantLock access = new ReentrantLock();
 
-	private final Map<Duration, LeaseSession> sessions = new HashMap<>();
+	private final Map<SessionTimes, LeaseSession> sessions = new HashMap<>();
 
 	private final SessionSource source;
 
@@ -40,7 +41,7 @@ final class Sessions implements SessionOpener {
 	}
 
 	/**
-	 * The session for this time to live, a new one if the last one is over.
+	 * The session for these times, a new one if the last one is over.
 	 */
 	LeaseSession current(SessionTimes times) {
 		this.access.lock();
@@ -48,7 +49,7 @@ final class Sessions implements SessionOpener {
 			if (this.closed) {
 				throw new LeaseStoreException("The Postgres lease store is closed", null);
 			}
-			LeaseSession last = this.sessions.get(times.ttl());
+			LeaseSession last = this.sessions.get(times);
 			return (last != null && !last.isEnded()) ? last : start(times);
 		}
 		finally {
@@ -85,7 +86,7 @@ final class Sessions implements SessionOpener {
 					+ "). Look at the limits of this process for threads and memory", ex);
 		}
 		// Not before it has its thread, without which it would never end
-		this.sessions.put(times.ttl(), fresh);
+		this.sessions.put(times, fresh);
 		return fresh;
 	}
 
@@ -105,7 +106,7 @@ final class Sessions implements SessionOpener {
 	public void ended(LeaseSession session) {
 		this.access.lock();
 		try {
-			this.sessions.remove(session.times().ttl(), session);
+			this.sessions.remove(session.times(), session);
 		}
 		finally {
 			this.access.unlock();

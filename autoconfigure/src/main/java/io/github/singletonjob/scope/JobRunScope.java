@@ -13,8 +13,8 @@ import org.springframework.core.annotation.AliasFor;
 /**
  * A bean that lives for one run of a job: made at its first use in the run, the same on
  * all threads that the run is bound to, destroyed when the body has ended and the lease
- * is still kept. Outside of a run, and after its end, its use is an
- * {@link IllegalStateException}.
+ * is still kept. Outside of a run, and after its end, its use is a
+ * {@link org.springframework.beans.factory.support.ScopeNotActiveException}.
  * <p>
  * A shorter form of {@code @Scope("job-run")} with a proxy, so that the bean can be
  * injected anywhere.

@@ -9,6 +9,7 @@ import io.github.singletonjob.JobStatus.State;
 import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
+import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.Takeover;
 import io.github.singletonjob.lease.JobId;
@@ -122,6 +123,20 @@ class OperatorTests {
 				.allSatisfy((job) -> assertThat(job.lease().state()).isEqualTo(State.UNKNOWN));
 			assertThat(this.store.looks.get() - before).isEqualTo(1);
 		});
+	}
+
+	@Test
+	void aNameThatDependsOnTheCallStandsForTheJobsThatHaveRunHere() {
+		this.runner.withBean(Tenants.class)
+			.withPropertyValues("singleton-job.jobs.[import-#{#tenant}].ttl=42s")
+			.run((context) -> {
+				assertThat(endpoint(context).jobs().jobs()).extracting(SingletonJobsEndpoint.Job::job)
+					.containsExactly("billing");
+				context.getBean(Tenants.class).load("north");
+				SingletonJobsEndpoint.Job north = endpoint(context).job("import-north");
+				assertThat(north.method()).endsWith("Tenants.load()");
+				assertThat(north.settings().ttl()).isEqualTo(Duration.ofSeconds(42));
+			});
 	}
 
 	@Test
@@ -276,6 +291,14 @@ class OperatorTests {
 
 	private static Health health(ApplicationContext context) {
 		return context.getBean(SingletonJobsHealthIndicator.class).health();
+	}
+
+	public static class Tenants {
+
+		@SingletonJob("import-#{#tenant}")
+		public void load(String tenant) {
+		}
+
 	}
 
 }
