@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
 import io.github.singletonjob.lease.Fence.AlreadyRan;
+import io.github.singletonjob.lease.Fence.Completion;
 import io.github.singletonjob.lease.Fence.Early;
 import io.github.singletonjob.lease.Fence.FenceAnswer;
 import io.github.singletonjob.lease.Fence.Raised;
@@ -78,7 +79,7 @@ abstract class FenceFireTimeContract {
 	}
 
 	private boolean complete(LeaseGrant grant, GrantedFireTime fireTime) {
-		return this.fence.complete(grant, fireTime, GuardedDatabase.TIMEOUT);
+		return this.fence.complete(grant, fireTime, GuardedDatabase.TIMEOUT) == Completion.RECORDED;
 	}
 
 	private FireTimes known() {

@@ -196,6 +196,19 @@ class JdbcFenceTests {
 	}
 
 	@Test
+	void aRaiseThatFailsLeavesTheConnectionAsItWas() throws SQLException {
+		this.database.outside().sql("drop table singleton_job").update();
+		try (Connection connection = this.database.plain().getConnection()) {
+			JdbcFence fence = new JdbcFence(new SingleConnectionDataSource(connection, true));
+			assertThatExceptionOfType(LeaseStoreException.class)
+				.isThrownBy(() -> fence.raise(this.run.grant(), "a", GuardedDatabase.TIMEOUT));
+			assertThat(connection.getAutoCommit()).isTrue();
+			execute(connection, "create table note (text text)");
+			assertThat(this.database.outside().sql("select count(*) from note").query(Long.class).single()).isZero();
+		}
+	}
+
+	@Test
 	void aMissingTableIsNamed() {
 		this.database.outside().sql("drop table singleton_job").update();
 		assertThatExceptionOfType(LeaseStoreException.class)

@@ -18,6 +18,7 @@ import java.util.stream.LongStream;
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.StaleTokenException;
+import io.github.singletonjob.lease.Fence.Completion;
 import io.github.singletonjob.lease.Fence.FenceAnswer;
 import io.github.singletonjob.lease.Fence.Raised;
 import io.github.singletonjob.lease.Fence.Refused;
@@ -343,7 +344,7 @@ class PortableFenceTests {
 			GuardedDatabase.insert(connection, 1);
 			connection.commit();
 		});
-		assertThat(fence.complete(grant, fireTime, GuardedDatabase.TIMEOUT)).isTrue();
+		assertThat(fence.complete(grant, fireTime, GuardedDatabase.TIMEOUT)).isEqualTo(Completion.RECORDED);
 		assertThat(fence.fireTimes(grant.job(), GuardedDatabase.TIMEOUT)).containsEntry("",
 				new FireTimes(Instant.EPOCH, Instant.EPOCH));
 	}
@@ -359,7 +360,7 @@ class PortableFenceTests {
 		JdbcFence fence = new JdbcFence(this.database.plain());
 		Grant grant = new Grant(job, "owner", 33, fireTime);
 		assertThat(fence.raise(grant, "holder", GuardedDatabase.TIMEOUT)).isEqualTo(new Raised(fireTime));
-		assertThat(fence.complete(grant, fireTime, GuardedDatabase.TIMEOUT)).isTrue();
+		assertThat(fence.complete(grant, fireTime, GuardedDatabase.TIMEOUT)).isEqualTo(Completion.RECORDED);
 		assertThat(fence.fireTimes(job, GuardedDatabase.TIMEOUT))
 			.containsExactly(Map.entry(schedule, new FireTimes(Instant.EPOCH, Instant.EPOCH)));
 	}

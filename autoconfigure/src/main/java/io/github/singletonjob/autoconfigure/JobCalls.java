@@ -88,7 +88,12 @@ class JobCalls {
 			}
 			return start(request, work, body);
 		});
-		return ended.<@Nullable Object>thenApply((result) -> valueOf(result, work.get())).toCompletableFuture();
+		return ended.<@Nullable Object>thenApply((result) -> {
+			if (requested != null) {
+				requested.ended(result);
+			}
+			return valueOf(result, work.get());
+		}).toCompletableFuture();
 	}
 
 	private static @Nullable Object valueOf(RunResult result, @Nullable CompletionStage<?> work) {

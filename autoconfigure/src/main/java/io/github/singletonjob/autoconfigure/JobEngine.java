@@ -25,6 +25,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanClassLoaderAware;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 
@@ -33,7 +34,7 @@ import org.springframework.context.SmartLifecycle;
  * clients are stopped, it cancels the runs and waits for them. Renewal is the last to
  * end. If a body does not end in time, its lease is kept until the process is gone.
  */
-class JobEngine implements SmartLifecycle, DisposableBean {
+class JobEngine implements SmartLifecycle, DisposableBean, BeanClassLoaderAware {
 
 	private static final Log logger = LogFactory.getLog(JobEngine.class);
 
@@ -61,6 +62,11 @@ class JobEngine implements SmartLifecycle, DisposableBean {
 		this.keeper = new LeaseKeeper(store, scheduling, companions.listener());
 		this.runner = new SingletonJobRunner(store, fence, this.keeper, holder, companions.scopes());
 		this.standBy = new StandBy(store, fence, scheduling);
+	}
+
+	@Override
+	public void setBeanClassLoader(ClassLoader classLoader) {
+		this.threads.useContextClassLoader(classLoader);
 	}
 
 	StandBy standBy() {

@@ -38,7 +38,7 @@ class PreparedFence implements Fence, InitializingBean {
 	}
 
 	@Override
-	public boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
+	public Completion complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
 		return this.fence.complete(grant, fireTime, timeout);
 	}
 

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Carries what a stand-by asks for through the proxy of a job to the interceptor, on one
- * thread, and the result back.
+ * thread, and the result back; that of a stage from another thread, before the stage that
+ * the stand-by waits for is completed.
  */
 final class RequestedRun implements AutoCloseable {
 

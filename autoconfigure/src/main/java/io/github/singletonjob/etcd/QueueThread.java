@@ -22,7 +22,8 @@ final class QueueThread implements AutoCloseable {
 
 	QueueThread() {
 		this.executor = new ScheduledThreadPoolExecutor(1, (task) -> {
-			Thread thread = new Thread(task, "singleton-job-etcd-queue");
+			// Inherits nothing from the job that it starts for
+			Thread thread = new Thread(null, task, "singleton-job-etcd-queue", 0, false);
 			thread.setDaemon(true);
 			return thread;
 		});

@@ -35,35 +35,25 @@ final class FenceTransactions {
 	 */
 	<T> T perform(Duration timeout, Work<T> work) throws SQLException {
 		try (Connection connection = RawConnections.open(this.dataSource);
-				ReplyBound bound = ReplyBound.on(connection, timeout.plus(REPLY_MARGIN))) {
-			return this.table.dialect(connection).isPortable() ? atReadCommitted(connection, work)
-					: withoutAutoCommit(connection, work);
+				ReplyBound bound = ReplyBound.on(connection, timeout.plus(REPLY_MARGIN));
+				TransactionMode mode = TransactionMode.on(connection, this.table.dialect(connection).isPortable())) {
+			return rollingBack(connection, work);
 		}
-	}
-
-	// At other levels there are snapshots, and locks on gaps where no row is
-	private static <T> T atReadCommitted(Connection connection, Work<T> work) throws SQLException {
-		int isolation = connection.getTransactionIsolation();
-		connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-		T answer = withoutAutoCommit(connection, work);
-		connection.setTransactionIsolation(isolation);
-		return answer;
-	}
-
-	private static <T> T withoutAutoCommit(Connection connection, Work<T> work) throws SQLException {
-		boolean autoCommit = connection.getAutoCommit();
-		connection.setAutoCommit(false);
-		T answer = rollingBack(connection, work);
-		connection.setAutoCommit(autoCommit);
-		return answer;
 	}
 
 	private static <T> T rollingBack(Connection connection, Work<T> work) throws SQLException {
 		try {
 			return work.perform(connection);
 		}
-		catch (SQLException ex) {
-			rollback(connection, ex);
+		catch (SQLException | RuntimeException | Error ex) {
+			try {
+				connection.rollback();
+			}
+			catch (SQLException failure) {
+				ex.addSuppressed(failure);
+				// What follows could commit what is left
+				connection.abort(Runnable::run);
+			}
 			throw ex;
 		}
 	}

@@ -73,13 +73,13 @@ public final class JdbcFence implements Fence {
 	}
 
 	@Override
-	public boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
+	public Completion complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
 		try {
 			return this.transactions.perform(timeout, (connection) -> {
 				FenceStatements statements = this.transactions.begin(connection, timeout.toMillis(), timeout);
 				boolean ours = FenceFireTimes.of(statements).complete(grant, fireTime);
 				connection.commit();
-				return ours;
+				return ours ? Completion.RECORDED : Completion.REFUSED;
 			});
 		}
 		catch (SQLException ex) {

@@ -36,11 +36,11 @@ public interface Fence {
 	 * @param grant the lease
 	 * @param fireTime the fire time that was raised
 	 * @param timeout how long the call may take
-	 * @return false if the fence stands at another grant; then nothing is recorded
+	 * @return what was recorded
 	 * @throws LeaseStoreException if the outcome is unknown
 	 */
-	default boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
-		return true;
+	default Completion complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
+		return Completion.NOT_KEPT;
 	}
 
 	/**
@@ -53,6 +53,22 @@ public interface Fence {
 	 */
 	default Map<String, FireTimes> fireTimes(JobId job, Duration timeout) {
 		return Map.of();
+	}
+
+	/**
+	 * What a fence has recorded of a fire time that has run.
+	 */
+	enum Completion {
+
+		/** It is completed: no run repeats it, whatever the store knows. */
+		RECORDED,
+
+		/** Nothing, because the fence stands at another grant. */
+		REFUSED,
+
+		/** Nothing, because this fence keeps no fire times. */
+		NOT_KEPT
+
 	}
 
 	/**

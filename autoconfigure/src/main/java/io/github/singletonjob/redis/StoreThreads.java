@@ -27,7 +27,8 @@ final class StoreThreads implements AutoCloseable {
 
 	StoreThreads() {
 		this.executor = new ScheduledThreadPoolExecutor(THREADS, (task) -> {
-			Thread thread = new Thread(task, "singleton-job-redis");
+			// Inherits nothing from the job that it starts for
+			Thread thread = new Thread(null, task, "singleton-job-redis", 0, false);
 			thread.setDaemon(true);
 			return thread;
 		});

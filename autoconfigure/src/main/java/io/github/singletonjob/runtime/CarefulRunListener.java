@@ -56,7 +56,7 @@ record CarefulRunListener(RunListener delegate) implements RunListener {
 		try {
 			call.run();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.warn(job + ": a listener failed: " + ex.getMessage(), ex);
 		}
 	}

@@ -10,6 +10,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The runtime's own daemon threads: one for timers, so that a stuck call can never hide a
  * deadline, and workers that come and go. They are no beans: an executor bean of ours
@@ -21,6 +23,8 @@ public final class DaemonThreads implements JobTimer, Executor, AutoCloseable {
 
 	private final ThreadPoolExecutor workers;
 
+	private volatile @Nullable ClassLoader contextClassLoader = Thread.currentThread().getContextClassLoader();
+
 	/**
 	 * Creates the pools; threads start with the first task.
 	 */
@@ -30,6 +34,16 @@ public final class DaemonThreads implements JobTimer, Executor, AutoCloseable {
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 		this.workers = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(),
 				threads("singleton-job-worker-"));
+	}
+
+	/**
+	 * Bodies and listeners look for classes by the loader of their thread: it has to be
+	 * that of the application, which needs not be the one that loaded this class.
+	 * @param loader for threads that start from here on; before, it is that of the thread
+	 * that created the pools
+	 */
+	public void useContextClassLoader(@Nullable ClassLoader loader) {
+		this.contextClassLoader = loader;
 	}
 
 	@Override
@@ -53,13 +67,14 @@ public final class DaemonThreads implements JobTimer, Executor, AutoCloseable {
 		this.workers.shutdown();
 	}
 
-	private static ThreadFactory threads(String prefix) {
+	private ThreadFactory threads(String prefix) {
 		AtomicInteger count = new AtomicInteger();
 		return (task) -> {
 			// Inherits nothing, such as a tenant or a user, from the job that it starts
-			// for
+			// for, and on newer JDKs no class loader either
 			Thread thread = new Thread(null, task, prefix + count.incrementAndGet(), 0, false);
 			thread.setDaemon(true);
+			thread.setContextClassLoader(this.contextClassLoader);
 			return thread;
 		};
 	}

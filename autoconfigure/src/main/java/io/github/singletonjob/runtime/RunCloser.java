@@ -9,6 +9,7 @@ import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
 import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.Fence.Completion;
 import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.LeasedRun;
 import org.apache.commons.logging.Log;
@@ -59,10 +60,16 @@ final class RunCloser {
 	/** Answers false if the run turns out not to have been the holder any more. */
 	private boolean record(ActiveRun run, RunEnd end, @Nullable Throwable thrown) {
 		boolean completed = end.outcome() == RunOutcome.COMPLETED || end.outcome() == RunOutcome.FAILED;
-		if (completed && !completeInDatabase(run, thrown)) {
+		Completion known = completed ? completeInDatabase(run, thrown) : Completion.NOT_KEPT;
+		if (known == Completion.REFUSED) {
 			this.keeper.giveBack(run, null, thrown);
 			return false;
 		}
+		// What the database has recorded is not repeated, so it must not be called lost
+		return giveBack(run, completed, thrown) || known == Completion.RECORDED;
+	}
+
+	private boolean giveBack(ActiveRun run, boolean completed, @Nullable Throwable thrown) {
 		Instant fireTime = completed ? run.fireTime().orElse(null) : null;
 		Duration minHold = run.settings().length().minHold();
 		if (completed && minHold != null && run.age().compareTo(minHold) < 0) {
@@ -71,10 +78,10 @@ final class RunCloser {
 		return this.keeper.giveBack(run, fireTime, thrown);
 	}
 
-	private boolean completeInDatabase(ActiveRun run, @Nullable Throwable thrown) {
+	private Completion completeInDatabase(ActiveRun run, @Nullable Throwable thrown) {
 		GrantedFireTime fireTime = run.grantedFireTime();
 		if (this.fence == null || fireTime == null) {
-			return true;
+			return Completion.NOT_KEPT;
 		}
 		try {
 			return this.fence.complete(run.grant(), fireTime, run.ttl());
@@ -85,7 +92,7 @@ final class RunCloser {
 			if (thrown != null) {
 				thrown.addSuppressed(ex);
 			}
-			return true;
+			return Completion.NOT_KEPT;
 		}
 	}
 
@@ -105,7 +112,7 @@ final class RunCloser {
 	}
 
 	/** The interrupt that both runs were told by can have been taken by the inner one. */
-	private static boolean isAroundInterrupted(ActiveRun run) {
+	static boolean isAroundInterrupted(ActiveRun run) {
 		Optional<LeasedRun> around = run.enclosing();
 		while (around.isPresent()) {
 			if (around.get() instanceof ActiveRun active && active.isInterrupted()) {
@@ -115,5 +122,4 @@ final class RunCloser {
 		}
 		return false;
 	}
-
 }

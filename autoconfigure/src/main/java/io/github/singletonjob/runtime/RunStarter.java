@@ -6,6 +6,7 @@ import java.util.UUID;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
@@ -49,23 +50,29 @@ final class RunStarter {
 	 */
 	Start start(RunRequest request, @Nullable LeasedRun enclosing) {
 		LeaseTiming timing = request.settings().timing();
-		LeaseRequest first = new LeaseRequest(request.job(), newOwner(), this.holder, timing.ttl(),
+		LeaseRequest asked = new LeaseRequest(request.job(), newOwner(), this.holder, timing.ttl(),
 				timing.callTimeout(), 0, request.firing());
-		Start start = startAbove(first, request.settings(), enclosing);
+		Start start = startAbove(asked, request.settings(), enclosing);
 		if (start instanceof Stale stale) {
 			logger.warn(stale.describe() + "; asking again above it");
-			start = startAbove(first.above(newOwner(), stale.seen()), request.settings(), enclosing);
+			asked = asked.above(newOwner(), stale.seen());
+			start = startAbove(asked, request.settings(), enclosing);
+		}
+		if (start instanceof Behind) {
+			// The store knows it by now, and grants what was asked for
+			start = startAbove(asked.above(newOwner(), asked.floor()), request.settings(), enclosing);
 		}
 		if (start instanceof Stale stale) {
 			throw new LeaseStoreException(stale.describe() + ", so this grant is stale. The next firing asks again",
 					null);
 		}
-		return start;
+		return (start instanceof Behind) ? new Skipped(RunOutcome.SKIPPED_ALREADY_RAN) : start;
 	}
 
 	private Start startAbove(LeaseRequest request, RunSettings settings, @Nullable LeasedRun enclosing) {
 		Start start = acquire(request, settings, enclosing);
-		return (start instanceof Begun begun && this.fence != null) ? raise(this.fence, begun.run()) : start;
+		return (start instanceof Begun begun && this.fence != null) ? raise(this.fence, begun.run(), request.firing())
+				: start;
 	}
 
 	private Start acquire(LeaseRequest request, RunSettings settings, @Nullable LeasedRun enclosing) {
@@ -104,7 +111,7 @@ final class RunStarter {
 		}
 	}
 
-	private Start raise(Fence fence, ActiveRun run) {
+	private Start raise(Fence fence, ActiveRun run, @Nullable Firing firing) {
 		Fence.FenceAnswer answer;
 		try {
 			answer = fence.raise(run.grant(), this.holder, run.ttl().multipliedBy(2));
@@ -120,13 +127,18 @@ final class RunStarter {
 		if (answer instanceof Fence.AlreadyRan already) {
 			logger.debug(run.job() + ": skipped, the guarded database knows that " + already.completed() + " has run");
 			giveBack(run, already.completed());
-			return new Skipped(RunOutcome.SKIPPED_ALREADY_RAN);
+			return isBehind(run, firing) ? new Behind() : new Skipped(RunOutcome.SKIPPED_ALREADY_RAN);
 		}
 		giveBack(run, null);
 		if (answer instanceof Fence.Early early) {
 			throw clockAhead(run.job(), early.databaseTime());
 		}
 		return new Stale(run, ((Fence.Refused) answer).seen());
+	}
+
+	private static boolean isBehind(ActiveRun run, @Nullable Firing firing) {
+		Instant due = (firing != null) ? firing.fireTime() : null;
+		return due != null && run.fireTime().filter((granted) -> granted.isBefore(due)).isPresent();
 	}
 
 	private static IllegalStateException clockAhead(String job, Instant elsewhere) {
@@ -163,6 +175,13 @@ final class RunStarter {
 	 * @param outcome why
 	 */
 	record Skipped(RunOutcome outcome) implements Start {
+	}
+
+	/**
+	 * The grant was given back, because it was for an earlier fire time that only the
+	 * store held open: the database knows that it has run.
+	 */
+	private record Behind() implements Start {
 	}
 
 	/**

@@ -16,6 +16,7 @@ import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.Fence;
+import io.github.singletonjob.lease.Fence.Completion;
 import io.github.singletonjob.lease.FireTimes;
 import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.GrantedFireTime;
@@ -128,6 +129,30 @@ class FireTimeRunTests {
 		assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);
 		assertThat(known()).isEqualTo(new FireTimes(ONE, null));
 		assertThat(this.losses).hasSize(1);
+	}
+
+	@Test
+	void aFiringBehindAFireTimeThatOnlyTheStoreHoldsOpenRunsItsOwn() {
+		run((run) -> this.store.lose("billing"));
+		this.time.advance(Duration.ofSeconds(20));
+		assertThat(known()).isEqualTo(new FireTimes(ONE, null));
+		Instant two = ONE.plus(Duration.ofDays(1));
+		List<Instant> ran = new ArrayList<>();
+		this.fence = (grant, holder, timeout) -> grant.fireTime().instant().equals(ONE) ? new Fence.AlreadyRan(ONE)
+				: new Fence.Raised(grant.fireTime());
+		RunResult result = runner().run(new RunRequest(BILLING, this.settings, new Firing("", two, true)),
+				(run) -> ran.add(run.fireTime().orElseThrow()));
+		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
+		assertThat(ran).containsExactly(two);
+		assertThat(known()).isEqualTo(new FireTimes(two, two));
+	}
+
+	@Test
+	void aRunThatTheDatabaseHasRecordedIsNotReportedAsLost() {
+		this.fence = new RecordingFence(new ArrayList<>(), true, () -> this.store.lose("billing"));
+		assertThat(run((run) -> {
+		}).outcome()).isEqualTo(RunOutcome.COMPLETED);
+		assertThat(this.losses).isEmpty();
 	}
 
 	@Test
@@ -281,10 +306,10 @@ class FireTimeRunTests {
 		}
 
 		@Override
-		public boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
+		public Completion complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
 			this.calls.add("complete " + fireTime.instant());
 			this.atCompletion.run();
-			return this.own;
+			return this.own ? Completion.RECORDED : Completion.REFUSED;
 		}
 
 		@Override

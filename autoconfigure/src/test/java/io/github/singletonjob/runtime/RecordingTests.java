@@ -94,9 +94,9 @@ class RecordingTests {
 		}
 
 		@Override
-		public boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
+		public Completion complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
 			this.time.advance(this.takes);
-			return true;
+			return Completion.RECORDED;
 		}
 
 	}

@@ -49,9 +49,9 @@ final class DatabaseClient implements Fence {
 	}
 
 	@Override
-	public boolean complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
+	public Completion complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
 		return this.network.call(this.process, Link.DATABASE, timeout, 0,
-				() -> this.database.complete(grant, fireTime));
+				() -> this.database.complete(grant, fireTime) ? Completion.RECORDED : Completion.REFUSED);
 	}
 
 	@Override
