@@ -2,15 +2,11 @@ package io.github.singletonjob.runtime;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import io.github.singletonjob.IdempotencyKey;
 import io.github.singletonjob.LeaseLostException;
-import io.github.singletonjob.OnLost;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.GrantedFireTime;
@@ -20,9 +16,9 @@ import io.github.singletonjob.lease.LeasedRun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run from its grant to its release. It is held until the first of: lost, cancelled, or
- * its body has ended. That first end stays: a run that was lost before its body ended can
- * never end as completed.
+ * A run from its grant to its release, as its body and the fence see it. It is held while
+ * its {@link RunLife} has no end, its deadline has not passed, and the clocks agree about
+ * that.
  */
 final class ActiveRun implements LeasedRun {
 
@@ -36,19 +32,11 @@ final class ActiveRun implements LeasedRun {
 
 	private final @Nullable LeasedRun enclosing;
 
-	private final InterruptGate gate = new InterruptGate();
-
-	private final AtomicReference<@Nullable RunEnd> end = new AtomicReference<>();
-
-	private final CompletableFuture<RunEnd> ended = new CompletableFuture<>();
+	private final RunLife life;
 
 	private volatile @Nullable GrantedFireTime fireTime;
 
-	private volatile boolean bodyEnded;
-
-	private volatile boolean heldOn;
-
-	private volatile @Nullable Reports reports;
+	private volatile @Nullable RunReports reports;
 
 	ActiveRun(LeaseGrant grant, RunSettings settings, String holder, LeaseDeadline deadline,
 			@Nullable LeasedRun enclosing) {
@@ -57,6 +45,7 @@ final class ActiveRun implements LeasedRun {
 		this.holder = holder;
 		this.deadline = deadline;
 		this.enclosing = enclosing;
+		this.life = new RunLife(deadline, settings.onLost(), this::report);
 		this.fireTime = grant.fireTime();
 	}
 
@@ -88,12 +77,12 @@ final class ActiveRun implements LeasedRun {
 
 	@Override
 	public Duration remaining() {
-		return (this.end.get() == null) ? this.deadline.remaining() : Duration.ZERO;
+		return (this.life.firstEnd() == null) ? this.deadline.remaining() : Duration.ZERO;
 	}
 
 	@Override
 	public boolean isHeld() {
-		return this.end.get() == null && !this.deadline.isPassed() && this.deadline.isConfirmed();
+		return this.life.firstEnd() == null && !this.deadline.isPassed() && this.deadline.isConfirmed();
 	}
 
 	@Override
@@ -109,9 +98,9 @@ final class ActiveRun implements LeasedRun {
 
 	@Override
 	public void ensureOpen() {
-		RunEnd ended = this.end.get();
-		if (ended != null) {
-			throw over(ended.reason());
+		RunEnd end = this.life.firstEnd();
+		if (end != null) {
+			throw over(end.reason());
 		}
 	}
 
@@ -146,8 +135,8 @@ final class ActiveRun implements LeasedRun {
 
 	@Override
 	public void refused(StaleTokenException refusal) {
-		end(new RunEnd(RunOutcome.LOST, "a write was refused: " + refusal.getMessage()));
-		Reports told = this.reports;
+		this.life.end(new RunEnd(RunOutcome.LOST, "a write was refused: " + refusal.getMessage()));
+		RunReports told = this.reports;
 		if (told != null) {
 			told.refused(this, refusal);
 		}
@@ -175,83 +164,20 @@ final class ActiveRun implements LeasedRun {
 		return this.deadline;
 	}
 
+	RunLife life() {
+		return this.life;
+	}
+
 	/** Says who is to be told of what happens to this run before its body has ended. */
-	void reportTo(Reports told) {
+	void reportTo(RunReports told) {
 		this.reports = told;
 	}
 
-	/** Ends the run unless it has ended already, and tells its thread. */
-	boolean end(RunEnd reason) {
-		if (!this.end.compareAndSet(null, reason)) {
-			return false;
+	private void report(RunEnd end) {
+		RunReports told = this.reports;
+		if (end.outcome() == RunOutcome.LOST && told != null) {
+			told.lost(this, end.reason());
 		}
-		if (this.settings.onLost() == OnLost.INTERRUPT) {
-			this.gate.interrupt();
-		}
-		this.ended.complete(reason);
-		Reports told = this.reports;
-		if (reason.outcome() == RunOutcome.LOST && told != null) {
-			told.lost(this, reason.reason());
-		}
-		return true;
-	}
-
-	/** Completed when the run ends, on the thread that ends it. */
-	CompletableFuture<RunEnd> ended() {
-		return this.ended;
-	}
-
-	/** Whether the lease is to be renewed, although the body has ended. */
-	void holdOn(boolean on) {
-		this.heldOn = on;
-	}
-
-	/** Whether the lease is to be renewed: also for a cancelled body that still runs. */
-	boolean isKept() {
-		RunEnd ended = this.end.get();
-		return (!this.bodyEnded || this.heldOn) && (ended == null || ended.outcome() != RunOutcome.LOST);
-	}
-
-	/** Whether the thread of the body was interrupted, and still executes the body. */
-	boolean isInterrupted() {
-		return this.gate.isInterrupted();
-	}
-
-	boolean hasBodyEnded() {
-		return this.bodyEnded;
-	}
-
-	/** Lets no interrupt through to the calling thread any more; the body goes on. */
-	boolean leaveThread() {
-		return this.gate.close();
-	}
-
-	void beginBody() {
-		this.gate.open();
-		RunEnd ended = this.end.get();
-		if (ended != null && this.settings.onLost() == OnLost.INTERRUPT) {
-			this.gate.interrupt();
-		}
-	}
-
-	/**
-	 * Closes the run for interrupts and for commits.
-	 * @param natural how it ends if nothing has ended it before
-	 * @return how it ended, and whether its thread was interrupted by us
-	 */
-	BodyEnd endBody(RunOutcome natural) {
-		if (this.deadline.isPassed()) {
-			end(new RunEnd(RunOutcome.LOST, "its lease ended unrenewed before the body did"));
-		}
-		boolean interrupted = this.gate.close();
-		RunEnd byBody = new RunEnd(natural, "it has ended (" + natural + ")");
-		boolean byItself = this.end.compareAndSet(null, byBody);
-		if (byItself) {
-			this.ended.complete(byBody);
-		}
-		this.bodyEnded = true;
-		RunEnd ended = Objects.requireNonNull(this.end.get());
-		return new BodyEnd(ended, byItself, interrupted);
 	}
 
 	LeaseLostException over(String reason) {
@@ -262,17 +188,6 @@ final class ActiveRun implements LeasedRun {
 	@Override
 	public String toString() {
 		return "run of " + this.grant.job() + " with token " + token() + " on " + this.holder;
-	}
-
-	/** Is told on the thread that noticed; must not block. */
-	interface Reports {
-
-		/** The run is lost; told once. */
-		void lost(ActiveRun run, String reason);
-
-		/** The guarded database has refused a write; told each time. */
-		void refused(ActiveRun run, StaleTokenException refusal);
-
 	}
 
 }

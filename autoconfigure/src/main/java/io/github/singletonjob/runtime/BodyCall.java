@@ -58,7 +58,7 @@ final class BodyCall {
 		catch (Throwable ex) {
 			if (isOwnLoss(ex)) {
 				// Also if only the clocks disagreed: the body was cut short
-				this.run.end(new RunEnd(RunOutcome.LOST, "its body was stopped by " + ex));
+				this.run.life().end(new RunEnd(RunOutcome.LOST, "its body was stopped by " + ex));
 			}
 			return ex;
 		}
@@ -94,7 +94,7 @@ final class BodyCall {
 			logger.info(this.run.job() + ": takes over the fire time " + this.run.fireTime().orElseThrow()
 					+ ", which another run has left open, with token " + this.run.token());
 		}
-		this.run.beginBody();
+		this.run.life().beginBody();
 		try (CurrentJobRun.Scope scope = CurrentJobRun.open(this.run)) {
 			waitForEarlierHolder();
 			this.run.ensureHeld();
@@ -113,12 +113,12 @@ final class BodyCall {
 				+ " ms, because the holder before has not given its lease back (handover: strict)");
 		CompletableFuture<Object> over = new CompletableFuture<>();
 		Runnable cancel = this.keeper.scheduling().timer().after(wait, () -> over.complete(wait));
-		CompletableFuture<Void> unused = this.run.ended().thenAccept(over::complete);
+		CompletableFuture<Void> unused = this.run.life().ended().thenAccept(over::complete);
 		try {
 			over.get();
 		}
 		catch (InterruptedException ex) {
-			this.run.end(new RunEnd(RunOutcome.CANCELLED, "it was interrupted before its body began"));
+			this.run.life().end(new RunEnd(RunOutcome.CANCELLED, "it was interrupted before its body began"));
 			throw ex;
 		}
 		catch (ExecutionException ex) {

@@ -43,7 +43,7 @@ public final class LeaseKeeper {
 
 	private final Map<LeaseTiming, RenewalLane> lanes = new ConcurrentHashMap<>();
 
-	private final ActiveRun.Reports reports = new Reports();
+	private final RunReports reports = new Reports();
 
 	/**
 	 * Creates a keeper.
@@ -86,7 +86,7 @@ public final class LeaseKeeper {
 	 * @return false if the lease was not ours any more
 	 */
 	boolean giveBack(ActiveRun run, @Nullable Instant completed, @Nullable Throwable thrown) {
-		run.holdOn(false);
+		run.life().holdOn(false);
 		lane(run).remove(run);
 		return attempt(run, thrown, () -> {
 			try {
@@ -107,7 +107,7 @@ public final class LeaseKeeper {
 	 * @return false if the lease was not ours any more
 	 */
 	boolean holdOn(ActiveRun run, @Nullable Instant completed, Duration minHold) {
-		run.holdOn(true);
+		run.life().holdOn(true);
 		boolean ours = completed == null || attempt(run, null, () -> this.store.complete(run.grant(), completed));
 		// Not before: a release that overtakes the record makes it look like a loss
 		this.scheduling.timer().after(minHold.minus(run.age()), () -> work(() -> giveBack(run, completed, null)));
@@ -135,7 +135,7 @@ public final class LeaseKeeper {
 	Runnable limit(ActiveRun run, Duration maxRun) {
 		return this.scheduling.timer().after(min(maxRun, LONGEST_TIMER), () -> {
 			String reason = "it has run for longer than its max-run of " + maxRun.toSeconds() + " s";
-			if (!run.hasBodyEnded() && run.end(new RunEnd(RunOutcome.FAILED, reason))) {
+			if (!run.life().hasBodyEnded() && run.life().end(new RunEnd(RunOutcome.FAILED, reason))) {
 				logger.warn(run.job() + ": run with token " + run.token() + " is cancelled: " + reason);
 				this.scheduling.timer().after(run.ttl(), () -> giveUp(run));
 			}
@@ -154,12 +154,12 @@ public final class LeaseKeeper {
 	}
 
 	private void watch(ActiveRun run) {
-		if (!run.isKept()) {
+		if (!run.life().isKept()) {
 			return;
 		}
 		LeaseDeadline deadline = run.deadline();
 		if (deadline.isPassed()) {
-			run.end(new RunEnd(RunOutcome.LOST,
+			run.life().end(new RunEnd(RunOutcome.LOST,
 					"no renewal was confirmed in the last " + deadline.age().toMillis() + " ms"));
 			return;
 		}
@@ -174,7 +174,7 @@ public final class LeaseKeeper {
 		logger.warn(run.job() + ": LOST the lease with token " + run.token() + ", last confirmed "
 				+ run.deadline().age().toMillis() + " ms ago: " + reason + ". Its body was told");
 		this.scheduling.timer().after(run.settings().timing().stopEarly(), () -> {
-			if (!run.hasBodyEnded()) {
+			if (!run.life().hasBodyEnded()) {
 				work(() -> this.store.release(run.grant(), null));
 			}
 		});
@@ -182,7 +182,7 @@ public final class LeaseKeeper {
 	}
 
 	private void giveUp(ActiveRun run) {
-		if (run.hasBodyEnded()) {
+		if (run.life().hasBodyEnded()) {
 			return;
 		}
 		logger.warn(run.job() + ": the body of the run with token " + run.token()
@@ -229,7 +229,7 @@ public final class LeaseKeeper {
 	}
 
 	/** What runs tell their keeper. */
-	private final class Reports implements ActiveRun.Reports {
+	private final class Reports implements RunReports {
 
 		@Override
 		public void lost(ActiveRun run, String reason) {

@@ -61,7 +61,7 @@ final class RenewalLane {
 
 	/** The runs whose leases are renewed. */
 	Stream<ActiveRun> held() {
-		return this.runs.stream().filter(ActiveRun::isKept);
+		return this.runs.stream().filter((run) -> run.life().isKept());
 	}
 
 	void add(ActiveRun run) {
@@ -121,7 +121,7 @@ final class RenewalLane {
 			this.ticking.unlock();
 		}
 		ActiveRun any = this.runs.stream().findFirst().orElse(null);
-		this.runs.removeIf((run) -> !run.isKept());
+		this.runs.removeIf((run) -> !run.life().isKept());
 		if (!this.runs.isEmpty()) {
 			renewNow();
 		}
@@ -182,7 +182,7 @@ final class RenewalLane {
 			case EXTENDED -> run.deadline().confirm(sent);
 			case GONE -> {
 				remove(run);
-				run.end(new RunEnd(RunOutcome.LOST, "the store says that its lease is gone"));
+				run.life().end(new RunEnd(RunOutcome.LOST, "the store says that its lease is gone"));
 			}
 			case UNKNOWN -> {
 				return false;

@@ -37,8 +37,8 @@ final class RunCloser {
 
 	RunResult close(ActiveRun run, @Nullable Throwable thrown) {
 		// Recording can take longer than a lease lasts
-		run.holdOn(true);
-		BodyEnd end = run.endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
+		run.life().holdOn(true);
+		BodyEnd end = run.life().endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
 		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
 				&& !end.interruptedByUs();
 		RunEnd outcome = end.run();
@@ -115,7 +115,7 @@ final class RunCloser {
 	static boolean isAroundInterrupted(ActiveRun run) {
 		Optional<LeasedRun> around = run.enclosing();
 		while (around.isPresent()) {
-			if (around.get() instanceof ActiveRun active && active.isInterrupted()) {
+			if (around.get() instanceof ActiveRun active && active.life().isInterrupted()) {
 				return true;
 			}
 			around = around.get().enclosing();

@@ -148,7 +148,7 @@ final class RunStarter {
 	}
 
 	private void giveBack(ActiveRun run, @Nullable Instant completed) {
-		run.endBody(RunOutcome.CANCELLED);
+		run.life().endBody(RunOutcome.CANCELLED);
 		this.keeper.giveBack(run, completed, null);
 	}
 

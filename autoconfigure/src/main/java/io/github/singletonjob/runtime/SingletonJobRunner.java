@@ -160,12 +160,12 @@ public final class SingletonJobRunner {
 				return;
 			}
 			follow(stage, work);
-			follow(run.ended().thenRun(() -> stage.toCompletableFuture().cancel(true)), new CompletableFuture<>());
+			follow(run.life().ended().thenRun(() -> stage.toCompletableFuture().cancel(true)), new CompletableFuture<>());
 		});
 		if (failure != null) {
 			work.completeExceptionally(failure);
 		}
-		if (run.leaveThread()) {
+		if (run.life().leaveThread()) {
 			boolean unused = Thread.interrupted();
 		}
 		follow(work.handleAsync((value, thrown) -> end(call, unwrap(thrown)), this.keeper.scheduling().workers()),

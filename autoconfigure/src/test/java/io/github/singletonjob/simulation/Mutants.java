@@ -24,7 +24,7 @@ final class Mutants {
 
 	private static final String COMPARE_AND_END = "if (!this.end.compareAndSet(null, reason)) {";
 
-	private static final String GONE = "run.end(new RunEnd(RunOutcome.LOST, \"the store says that its lease is gone\"));";
+	private static final String GONE = "run.life().end(new RunEnd(RunOutcome.LOST, \"the store says that its lease is gone\"));";
 
 	private static final String COMPLETED = "boolean completed = end.outcome() == RunOutcome.COMPLETED || end.outcome() == RunOutcome.FAILED;";
 
@@ -52,7 +52,7 @@ final class Mutants {
 				Mutant.of("a run is kept only after the raise", LOST_FOR_NO_REASON)
 					.change("RunStarter", KEEP, "", STAND_FOR, STAND_FOR + KEEP),
 				Mutant.of("renewal ends with the body", LOST_FOR_NO_REASON)
-					.change("RunCloser", "run.holdOn(true);", ""),
+					.change("RunCloser", "run.life().holdOn(true);", ""),
 				Mutant.of("no watchdog", "was not told that its lease is over")
 					.change("LeaseKeeper", "\t\twatch(run);\n\t}", "\t}"),
 				Mutant.of("no watchdog at all, so that bodies overlap", "overlaps with a newer body")
@@ -66,7 +66,7 @@ final class Mutants {
 				Mutant.of("released when a stage begins", "recorded before the end of its body")
 					.change("SingletonJobRunner", "\t\t\tfollow(stage, work);", "\t\t\twork.complete(null);"),
 				Mutant.of("a run can end more than once", "lost more than once")
-					.change("ActiveRun", COMPARE_AND_END, "this.end.set(reason); if (this.end.get() == null) {"),
+					.change("RunLife", COMPARE_AND_END, "this.end.set(reason); if (this.end.get() == null) {"),
 				Mutant
 					.of("a run that was cut short counts as completed",
 							"recorded as completed although it was cut short")
