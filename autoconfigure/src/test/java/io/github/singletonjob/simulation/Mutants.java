@@ -74,7 +74,7 @@ final class Mutants {
 				Mutant.of("a thread is interrupted after its run", "an interrupt hits a thread that executes no body")
 					.change("InterruptGate", "\t\t\tthis.thread = null;", ""),
 				Mutant.of("a stand-by does not wait for the holder", LEAVES_OPEN)
-					.change("Candidacy", "return await(record);", "return null;"),
+					.change("StandByLook", "return await(record, freed);", "return null;"),
 				Mutant.of("a stand-by does not look again after a failure", LEAVES_OPEN)
 					.change("Candidacy", "pause = failed(ex);", "failed(ex);"));
 	}
