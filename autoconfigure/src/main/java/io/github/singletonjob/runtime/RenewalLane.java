@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 import io.github.singletonjob.RunOutcome;
@@ -42,12 +41,7 @@ final class RenewalLane {
 
 	private final AtomicBoolean calling = new AtomicBoolean();
 
-	private final ReentrantLock ticking = new ReentrantLock();
-
-	// Only the tick with this number counts; 0 if none is pending
-	private long pendingTick;
-
-	private long ticks;
+	private final RenewalTick tick;
 
 	private volatile boolean failing;
 
@@ -57,6 +51,7 @@ final class RenewalLane {
 		this.scheduling = scheduling;
 		this.listener = listener;
 		this.watch = new RenewalWatch(scheduling.clock(), timing, new GarbageCollections());
+		this.tick = new RenewalTick(scheduling.timer(), this.watch, this::due);
 	}
 
 	/** The runs whose leases are renewed. */
@@ -66,15 +61,7 @@ final class RenewalLane {
 
 	void add(ActiveRun run) {
 		this.runs.add(run);
-		this.ticking.lock();
-		try {
-			if (this.pendingTick == 0 && !this.calling.get()) {
-				tickAfter(this.timing.renewEvery());
-			}
-		}
-		finally {
-			this.ticking.unlock();
-		}
+		this.tick.ensureAfter(this.timing.renewEvery(), this.calling::get);
 	}
 
 	void remove(ActiveRun run) {
@@ -90,36 +77,12 @@ final class RenewalLane {
 			catch (RuntimeException | Error ex) {
 				logger.warn("Renewal could not start: " + ex);
 				this.calling.set(false);
-				tickAfter(retryDelay());
+				this.tick.after(retryDelay());
 			}
 		}
 	}
 
-	private void tickAfter(Duration delay) {
-		this.ticking.lock();
-		try {
-			this.ticks++;
-			long number = this.ticks;
-			this.pendingTick = number;
-			this.watch.planned(delay);
-			this.scheduling.timer().after(delay, () -> tick(number));
-		}
-		finally {
-			this.ticking.unlock();
-		}
-	}
-
-	private void tick(long number) {
-		this.ticking.lock();
-		try {
-			if (this.pendingTick != number) {
-				return;
-			}
-			this.pendingTick = 0;
-		}
-		finally {
-			this.ticking.unlock();
-		}
+	private void due() {
 		ActiveRun any = this.runs.stream().findFirst().orElse(null);
 		this.runs.removeIf((run) -> !run.life().isKept());
 		if (!this.runs.isEmpty()) {
@@ -143,7 +106,7 @@ final class RenewalLane {
 		}
 		finally {
 			this.calling.set(false);
-			tickAfter(renewed ? this.timing.renewEvery() : retryDelay());
+			this.tick.after(renewed ? this.timing.renewEvery() : retryDelay());
 		}
 	}
 
