@@ -2,7 +2,6 @@ package io.github.singletonjob.runtime;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
 
 import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.RunOutcome;
@@ -11,7 +10,6 @@ import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.Fence;
 import io.github.singletonjob.lease.Fence.Completion;
 import io.github.singletonjob.lease.GrantedFireTime;
-import io.github.singletonjob.lease.LeasedRun;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +47,8 @@ final class RunCloser {
 		if (logger.isDebugEnabled()) {
 			logger.debug(run.job() + ": run with token " + run.token() + " ends: " + outcome.outcome());
 		}
-		if (foreignInterrupt || isAroundInterrupted(run)) {
+		// The interrupt that both runs were told by can have been taken by the inner one
+		if (foreignInterrupt || EnclosingRuns.isAnyInterrupted(run)) {
 			Thread.currentThread().interrupt();
 		}
 		boolean byItself = end.byItself() && outcome.outcome() != RunOutcome.LOST;
@@ -111,15 +110,4 @@ final class RunCloser {
 		return over;
 	}
 
-	/** The interrupt that both runs were told by can have been taken by the inner one. */
-	static boolean isAroundInterrupted(ActiveRun run) {
-		Optional<LeasedRun> around = run.enclosing();
-		while (around.isPresent()) {
-			if (around.get() instanceof ActiveRun active && active.life().isInterrupted()) {
-				return true;
-			}
-			around = around.get().enclosing();
-		}
-		return false;
-	}
 }

@@ -2,12 +2,10 @@ package io.github.singletonjob.runtime;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
-import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobBody;
 import io.github.singletonjob.RunResult;
 import io.github.singletonjob.lease.Fence;
@@ -89,7 +87,7 @@ public final class SingletonJobRunner {
 	 * job, the application is stopping, or the clock of this machine is wrong
 	 */
 	public RunResult run(RunRequest request, JobBody body) {
-		LeasedRun enclosing = enclosing(request.job());
+		LeasedRun enclosing = EnclosingRuns.around(request.job());
 		this.activeRuns.begin(request.job().name());
 		try {
 			RunStarter.Start start = begin(request, enclosing);
@@ -131,7 +129,7 @@ public final class SingletonJobRunner {
 	 * @throws IllegalStateException as above
 	 */
 	public CompletionStage<RunResult> start(RunRequest request, StageBody body) {
-		LeasedRun enclosing = enclosing(request.job());
+		LeasedRun enclosing = EnclosingRuns.around(request.job());
 		this.activeRuns.begin(request.job().name());
 		CompletableFuture<RunResult> result = new CompletableFuture<>();
 		try {
@@ -249,23 +247,6 @@ public final class SingletonJobRunner {
 	 */
 	public boolean awaitIdle(Duration timeout) throws InterruptedException {
 		return this.activeRuns.awaitIdle(timeout);
-	}
-
-	private static @Nullable LeasedRun enclosing(JobId job) {
-		LeasedRun enclosing = CurrentJobRun.find()
-			.filter(LeasedRun.class::isInstance)
-			.map(LeasedRun.class::cast)
-			.orElse(null);
-		Optional<LeasedRun> around = Optional.ofNullable(enclosing);
-		while (around.isPresent()) {
-			if (around.get().grant().job().equals(job)) {
-				throw new IllegalStateException(job.name()
-						+ ": the job starts itself again on its own thread, which would wait for its own lease."
-						+ " Call the method's work directly, or use a job of another name");
-			}
-			around = around.get().enclosing();
-		}
-		return enclosing;
 	}
 
 }
