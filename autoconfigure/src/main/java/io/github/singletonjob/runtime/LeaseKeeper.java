@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 
 import io.github.singletonjob.RunOutcome;
@@ -110,7 +109,7 @@ public final class LeaseKeeper {
 		run.life().holdOn(true);
 		boolean ours = completed == null || attempt(run, null, () -> this.store.complete(run.grant(), completed));
 		// Not before: a release that overtakes the record makes it look like a loss
-		this.scheduling.timer().after(minHold.minus(run.age()), () -> work(() -> giveBack(run, completed, null)));
+		this.scheduling.timer().after(minHold.minus(run.age()), () -> this.scheduling.work(() -> giveBack(run, completed, null)));
 		return ours;
 	}
 
@@ -145,7 +144,7 @@ public final class LeaseKeeper {
 	/** Reports a loss that only the release brought to light. */
 	void lostAtTheEnd(ActiveRun run, String reason) {
 		logger.warn(run.job() + ": run with token " + run.token() + " does not count: " + reason);
-		work(() -> this.listener.lost(run, reason));
+		this.scheduling.work(() -> this.listener.lost(run, reason));
 	}
 
 	private RenewalLane lane(ActiveRun run) {
@@ -175,10 +174,10 @@ public final class LeaseKeeper {
 				+ run.deadline().age().toMillis() + " ms ago: " + reason + ". Its body was told");
 		this.scheduling.timer().after(run.settings().timing().stopEarly(), () -> {
 			if (!run.life().hasBodyEnded()) {
-				work(() -> this.store.release(run.grant(), null));
+				this.scheduling.work(() -> this.store.release(run.grant(), null));
 			}
 		});
-		work(() -> this.listener.lost(run, reason));
+		this.scheduling.work(() -> this.listener.lost(run, reason));
 	}
 
 	private void giveUp(ActiveRun run) {
@@ -189,14 +188,14 @@ public final class LeaseKeeper {
 				+ " does not end although it was cancelled; its lease is given up");
 		lane(run).remove(run);
 		Instant completed = run.fireTime().orElse(null);
-		work(() -> this.store.release(run.grant(), completed));
+		this.scheduling.work(() -> this.store.release(run.grant(), completed));
 	}
 
 	private void releaseAgainLater(ActiveRun run, @Nullable Instant completed) {
 		Duration pause = run.settings().timing().callTimeout();
 		this.scheduling.timer().after(pause, () -> {
 			if (run.deadline().age().compareTo(run.ttl()) < 0) {
-				work(() -> {
+				this.scheduling.work(() -> {
 					try {
 						this.store.release(run.grant(), completed);
 					}
@@ -206,22 +205,6 @@ public final class LeaseKeeper {
 				});
 			}
 		});
-	}
-
-	private void work(Runnable task) {
-		try {
-			this.scheduling.workers().execute(() -> {
-				try {
-					task.run();
-				}
-				catch (RuntimeException ex) {
-					logger.warn("A background task failed: " + ex.getMessage(), ex);
-				}
-			});
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			logger.warn("A background task could not start: " + ex.getMessage());
-		}
 	}
 
 	private static Duration min(Duration a, Duration b) {

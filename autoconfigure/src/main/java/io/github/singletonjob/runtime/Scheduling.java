@@ -1,7 +1,11 @@
 package io.github.singletonjob.runtime;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.random.RandomGenerator;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
  * The time and the threads that the runtime works with.
@@ -13,4 +17,24 @@ import java.util.random.RandomGenerator;
  * @param random spreads retries
  */
 public record Scheduling(JobClock clock, JobTimer timer, Executor workers, RandomGenerator random) {
+
+	private static final Log logger = LogFactory.getLog(Scheduling.class);
+
+	/** Has a worker do what nobody waits for: a failure is logged, and no more. */
+	void work(Runnable task) {
+		try {
+			this.workers.execute(() -> {
+				try {
+					task.run();
+				}
+				catch (RuntimeException ex) {
+					logger.warn("A background task failed: " + ex.getMessage(), ex);
+				}
+			});
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.warn("A background task could not start: " + ex.getMessage());
+		}
+	}
+
 }
