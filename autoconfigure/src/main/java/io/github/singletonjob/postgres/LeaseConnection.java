@@ -163,40 +163,9 @@ final class LeaseConnection {
 		}
 	}
 
-	/**
-	 * Frees one key, if this session has it. A second failure ends the session, because
-	 * nobody else could get the job while it lives.
-	 * @return whether it had it
-	 */
+	/** Frees one key by a {@link KeyUnlock}; answers whether the session had it. */
 	boolean free(long lockKey) throws SQLException {
-		try {
-			return unlockIfHeld(lockKey);
-		}
-		catch (SQLException ex) {
-			if (isBroken(ex)) {
-				throw ex;
-			}
-			return freeOrEnd(lockKey);
-		}
-	}
-
-	private boolean freeOrEnd(long lockKey) throws SQLException {
-		try {
-			return unlockIfHeld(lockKey);
-		}
-		catch (SQLException ex) {
-			throw SqlFailure.notFreed(lockKey, ex);
-		}
-	}
-
-	private boolean unlockIfHeld(long lockKey) throws SQLException {
-		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.UNLOCK_IF_HELD)) {
-			statement.setLong(1, lockKey);
-			statement.setLong(2, lockKey);
-			try (ResultSet row = statement.executeQuery()) {
-				return row.next() && row.getBoolean(1);
-			}
-		}
+		return new KeyUnlock(this.connection, lockKey).perform();
 	}
 
 	private static ResultSet onlyRow(PreparedStatement statement) throws SQLException {
@@ -216,7 +185,11 @@ final class LeaseConnection {
 	 * Whether the session is over after this failure, rather than only a statement.
 	 */
 	boolean isBroken(SQLException failure) throws SQLException {
-		return SqlFailure.endsSession(failure) || this.connection.isClosed();
+		return isBroken(this.connection, failure);
+	}
+
+	static boolean isBroken(Connection connection, SQLException failure) throws SQLException {
+		return SqlFailure.endsSession(failure) || connection.isClosed();
 	}
 
 	/**
