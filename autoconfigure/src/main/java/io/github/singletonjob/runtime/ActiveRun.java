@@ -77,7 +77,7 @@ final class ActiveRun implements LeasedRun {
 
 	@Override
 	public Duration remaining() {
-		return (this.life.firstEnd() == null) ? this.deadline.remaining() : Duration.ZERO;
+		return isHeld() ? this.deadline.remaining() : Duration.ZERO;
 	}
 
 	@Override

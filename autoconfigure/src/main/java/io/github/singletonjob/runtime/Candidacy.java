@@ -71,6 +71,8 @@ final class Candidacy {
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			logger.warn(this.job.id().name() + ": no thread to stand by on: " + ex.getMessage());
+			// What was told until now is looked at then
+			boolean unused = beginLook();
 			plan(Pace.SHORTEST);
 		}
 	}

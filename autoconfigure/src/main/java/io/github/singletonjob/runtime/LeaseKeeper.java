@@ -87,6 +87,10 @@ public final class LeaseKeeper {
 	boolean giveBack(ActiveRun run, @Nullable Instant completed, @Nullable Throwable thrown) {
 		run.life().holdOn(false);
 		lane(run).remove(run);
+		return release(run, completed, thrown);
+	}
+
+	private boolean release(ActiveRun run, @Nullable Instant completed, @Nullable Throwable thrown) {
 		return attempt(run, thrown, () -> {
 			try {
 				return this.store.release(run.grant(), completed);
@@ -109,7 +113,8 @@ public final class LeaseKeeper {
 		run.life().holdOn(true);
 		boolean ours = completed == null || attempt(run, null, () -> this.store.complete(run.grant(), completed));
 		// Not before: a release that overtakes the record makes it look like a loss
-		this.scheduling.timer().after(minHold.minus(run.age()), () -> this.scheduling.work(() -> giveBack(run, completed, null)));
+		Duration rest = min(minHold, LONGEST_TIMER).minus(run.age());
+		this.scheduling.timer().after(rest, () -> this.scheduling.work(() -> giveBack(run, completed, null)));
 		return ours;
 	}
 
@@ -188,7 +193,7 @@ public final class LeaseKeeper {
 				+ " does not end although it was cancelled; its lease is given up");
 		lane(run).remove(run);
 		Instant completed = run.fireTime().orElse(null);
-		this.scheduling.work(() -> this.store.release(run.grant(), completed));
+		this.scheduling.work(() -> release(run, completed, null));
 	}
 
 	private void releaseAgainLater(ActiveRun run, @Nullable Instant completed) {

@@ -1,5 +1,6 @@
 package io.github.singletonjob.runtime;
 
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.random.RandomGenerator;
@@ -20,7 +21,12 @@ public record Scheduling(JobClock clock, JobTimer timer, Executor workers, Rando
 
 	private static final Log logger = LogFactory.getLog(Scheduling.class);
 
-	/** Has a worker do what nobody waits for: a failure is logged, and no more. */
+	private static final Duration RETRY = Duration.ofSeconds(1);
+
+	/**
+	 * Has a worker do what nobody waits for: a failure is logged, and no more. If there is
+	 * no thread for it, it is tried again until this application ends.
+	 */
 	void work(Runnable task) {
 		try {
 			this.workers.execute(() -> {
@@ -33,7 +39,19 @@ public record Scheduling(JobClock clock, JobTimer timer, Executor workers, Rando
 			});
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			logger.warn("A background task could not start: " + ex.getMessage());
+			logger.warn("A background task could not start, trying again: " + ex.getMessage());
+			this.timer.after(RETRY, () -> work(task));
+		}
+	}
+
+	/** Has a worker do it or, if there is no thread for it, the calling one. */
+	void workOrRun(Runnable task) {
+		try {
+			this.workers.execute(task);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.warn("A background task could not start, done at once: " + ex.getMessage());
+			task.run();
 		}
 	}
 

@@ -158,15 +158,22 @@ public final class SingletonJobRunner {
 				return;
 			}
 			follow(stage, work);
-			follow(run.life().ended().thenRun(() -> stage.toCompletableFuture().cancel(true)), new CompletableFuture<>());
+			// Code of the application depends on the stage, and must not hold up who ends the run
+			follow(run.life()
+				.ended()
+				.thenRunAsync(() -> stage.toCompletableFuture().cancel(true), this.keeper.scheduling().workers()),
+					new CompletableFuture<>());
 		});
 		if (failure != null) {
 			work.completeExceptionally(failure);
 		}
 		if (run.life().leaveThread()) {
 			boolean unused = Thread.interrupted();
+			if (EnclosingRuns.isAnyInterrupted(run)) {
+				Thread.currentThread().interrupt();
+			}
 		}
-		follow(work.handleAsync((value, thrown) -> end(call, unwrap(thrown)), this.keeper.scheduling().workers()),
+		follow(work.handleAsync((value, thrown) -> end(call, unwrap(thrown)), this.keeper.scheduling()::workOrRun),
 				result);
 	}
 

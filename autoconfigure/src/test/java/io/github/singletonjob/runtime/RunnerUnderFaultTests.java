@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -11,10 +13,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.singletonjob.Handover;
 import io.github.singletonjob.OnLost;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
 import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeasedRun;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -128,6 +132,91 @@ class RunnerUnderFaultTests {
 			this.time.advance(seconds(10));
 			assertThat(this.store.count("release")).as("releases of the lost lease under the body").isEqualTo(1);
 		});
+	}
+
+	@Test
+	void aLeaseThatWasHeldOnIsGivenBackAlsoIfNoWorkerWasThere() {
+		AtomicBoolean outOfThreads = new AtomicBoolean();
+		SingletonJobRunner runner = runner(this.time, workers(outOfThreads));
+		RunSettings held = new RunSettings(TIMING, new RunSettings.Length(Duration.ofMinutes(1), null), OnLost.INTERRUPT,
+				Handover.FAST, false);
+		runner.run(BILLING, held, (run) -> {
+		});
+		this.time.advance(Duration.ofMillis(59_900));
+		assertThat(this.store.count("release")).isZero();
+		outOfThreads.set(true);
+		this.time.advance(Duration.ofMillis(200));
+		outOfThreads.set(false);
+		this.time.advance(seconds(2));
+		assertThat(this.store.count("release")).isEqualTo(1);
+	}
+
+	@Test
+	void aStageThatEndsWhileThereIsNoThreadGivesItsLeaseBack() {
+		AtomicBoolean outOfThreads = new AtomicBoolean();
+		SingletonJobRunner runner = runner(this.time, workers(outOfThreads));
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletionStage<RunResult> ended = runner.start(new RunRequest(BILLING, SETTINGS, null), (run) -> work);
+		outOfThreads.set(true);
+		work.complete("done");
+		assertThat(ended.toCompletableFuture()).isCompletedWithValueMatching(
+				(result) -> result.outcome() == RunOutcome.COMPLETED);
+		assertThat(this.store.count("release")).isEqualTo(1);
+	}
+
+	@Test
+	void aListenerThatThrowsAnErrorKeepsNoLease() {
+		RunListener listener = new RunListener() {
+
+			@Override
+			public void granted(LeasedRun run) {
+				throw new NoClassDefFoundError("io/micrometer/Missing");
+			}
+
+			@Override
+			public void renewed(LeasedRun run, RenewalReport report) {
+				throw new NoClassDefFoundError("io/micrometer/Missing");
+			}
+
+			@Override
+			public void lost(LeasedRun run, String reason) {
+				RunnerUnderFaultTests.this.losses.add(reason);
+			}
+
+		};
+		Scheduling scheduling = new Scheduling(this.time, this.time, this.time, new SplittableRandom(1));
+		SingletonJobRunner runner = new SingletonJobRunner(this.store, null,
+				new LeaseKeeper(this.store, scheduling, listener), "server-1");
+		RunResult result = runner.run(BILLING, SETTINGS,
+				(outer) -> runner.run(new JobId("shop", "mails"), SETTINGS, (inner) -> this.time.advance(seconds(60))));
+		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
+		assertThat(this.losses).isEmpty();
+		assertThat(this.store.count("release")).isEqualTo(2);
+	}
+
+	private static Executor workers(AtomicBoolean outOfThreads) {
+		return (task) -> {
+			if (outOfThreads.get()) {
+				throw new OutOfMemoryError("unable to create native thread");
+			}
+			task.run();
+		};
+	}
+
+	@Test
+	void theRunAroundANestedStageIsInterruptedToo() {
+		SingletonJobRunner runner = runner(this.time, this.time);
+		RunResult result = runner.run(BILLING, SETTINGS, (outer) -> {
+			CompletionStage<RunResult> nested = runner
+				.start(new RunRequest(new JobId("shop", "mails"), SETTINGS, null), (inner) -> {
+					runner.cancelAll();
+					return new CompletableFuture<>();
+				});
+			assertThat(nested.toCompletableFuture()).isDone();
+			assertThat(Thread.currentThread().isInterrupted()).as("the outer one is").isTrue();
+		});
+		assertThat(result.outcome()).isEqualTo(RunOutcome.CANCELLED);
+		assertThat(Thread.interrupted()).isFalse();
 	}
 
 	/** At a stop both runs are cancelled, and the inner one takes the only interrupt. */

@@ -227,6 +227,23 @@ class StandByTests {
 	}
 
 	@Test
+	void aStandByThatGetsNoThreadTriesAgainAfterAPause() {
+		leaveOpen(ONE);
+		int[] asked = new int[1];
+		Scheduling scarce = new Scheduling(this.time, this.time, (task) -> {
+			if (asked[0]++ < 3) {
+				throw new OutOfMemoryError("unable to create native thread");
+			}
+			this.time.execute(task);
+		}, new SplittableRandom(1));
+		StandBy standBy = new StandBy(this.store, this.fence, scarce);
+		standBy.add(new StandByJob(BILLING, TIMING, Set.of(""), this::attempt));
+		assertThat(asked[0]).isEqualTo(1);
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(this.runs).containsExactly(ONE + " takeover COMPLETED");
+	}
+
+	@Test
 	void aContinuousJobIsStartedAgainAfterItReturned() {
 		standBy();
 		assertThat(this.runs).containsExactly("COMPLETED");
