@@ -118,8 +118,7 @@ public class BillingProcess {
 		}
 
 		private void write(int customer) {
-			boolean pauses = this.jdbc
-				.sql("update customer set charges = charges + 1 where id = ? returning pauses")
+			boolean pauses = this.jdbc.sql("update customer set charges = charges + 1 where id = ? returning pauses")
 				.param(customer)
 				.query(Boolean.class)
 				.single();

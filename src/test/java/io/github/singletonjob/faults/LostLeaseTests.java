@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The session of a holder, its network or its database ends, or it is stopped. Lease times: ttl 2 s, margin 0.6 s. Two servers live on from one test to the next.
+ * The session of a holder, its network or its database ends, or it is stopped. Lease
+ * times: ttl 2 s, margin 0.6 s. Two servers live on from one test to the next.
  */
 @Timeout(180)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

@@ -28,7 +28,10 @@ record Store(String name, List<String> connection, Duration killed, Duration fro
 						expiredLate, expiredLate));
 	}
 
-	/** The arguments with which a server has its leases here, and shares them with the company's others. */
+	/**
+	 * The arguments with which a server has its leases here, and shares them with the
+	 * company's others.
+	 */
 	String[] arguments(BillingCompany company, String... more) {
 		String namespace = company.jdbcUrl().substring(company.jdbcUrl().lastIndexOf('/') + 1);
 		Stream<String> own = Stream.of("--singleton-job.store=" + this.name, "--singleton-job.namespace=" + namespace);

@@ -53,6 +53,12 @@ class FencedDataSourcesTests {
 	}
 
 	@Test
+	void aPoolThatIsUnwrappedIsFenced() throws SQLException {
+		HikariDataSource pool = this.database.guarded().unwrap(HikariDataSource.class);
+		assertFenced(pool);
+	}
+
+	@Test
 	void bootsPoolMetricsWork() throws SQLException {
 		HikariDataSource pool = DataSourceUnwrapper.unwrap(this.database.guarded(), HikariConfigMXBean.class,
 				HikariDataSource.class);

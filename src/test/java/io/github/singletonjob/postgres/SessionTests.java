@@ -130,8 +130,8 @@ class SessionTests {
 	void isAnotherForJobsThatWaitForAnAnswerForAnotherTime() {
 		this.instances.acquire(this.store, this.job);
 		Duration longer = this.traits.callTimeout().multipliedBy(2);
-		this.instances.acquire(this.store, new LeaseRequest(this.instances.job("patient"), "owner", "holder",
-				this.traits.ttl(), longer, 0, null));
+		this.instances.acquire(this.store,
+				new LeaseRequest(this.instances.job("patient"), "owner", "holder", this.traits.ttl(), longer, 0, null));
 		assertThat(Databases.ask(this.url, """
 				select count(*) from pg_stat_activity
 				where application_name = 'singleton-job test' and datname = current_database()""")).isEqualTo(2);

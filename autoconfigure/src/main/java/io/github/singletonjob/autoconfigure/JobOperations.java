@@ -93,11 +93,7 @@ class JobOperations {
 
 	@Nullable JobDefinition definition(String name) {
 		String declared = this.jobNames.declared(name);
-		return this.definitions.all()
-			.stream()
-			.filter((job) -> job.id().name().equals(declared))
-			.findAny()
-			.orElse(null);
+		return this.definitions.all().stream().filter((job) -> job.id().name().equals(declared)).findAny().orElse(null);
 	}
 
 	boolean release(String name, long token) {

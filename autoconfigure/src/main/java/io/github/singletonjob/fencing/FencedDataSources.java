@@ -67,7 +67,7 @@ public final class FencedDataSources {
 
 	private static DataSource proxy(DataSource target, ConnectionInterceptor interceptor, boolean ofClass) {
 		NameMatchMethodPointcutAdvisor advisor = new NameMatchMethodPointcutAdvisor(interceptor);
-		advisor.setMappedName("getConnection");
+		advisor.setMappedNames("getConnection", "unwrap");
 		ProxyFactory factory = new ProxyFactory(target);
 		factory.setProxyTargetClass(ofClass);
 		factory.addAdvisor(advisor);

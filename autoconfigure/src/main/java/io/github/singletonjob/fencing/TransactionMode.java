@@ -27,8 +27,8 @@ final class TransactionMode implements AutoCloseable {
 	/**
 	 * Switches autocommit off.
 	 * @param connection a connection without an open transaction
-	 * @param readCommitted whether also to switch to READ COMMITTED: at other levels there
-	 * are snapshots, and locks on gaps where no row is
+	 * @param readCommitted whether also to switch to READ COMMITTED: at other levels
+	 * there are snapshots, and locks on gaps where no row is
 	 * @return what restores both
 	 */
 	static TransactionMode on(Connection connection, boolean readCommitted) throws SQLException {

@@ -107,7 +107,8 @@ final class ActiveRuns {
 	}
 
 	private static boolean cancel(ActiveRun run) {
-		return run.life().end(new RunEnd(RunOutcome.CANCELLED, "it was cancelled, because the application is stopping"));
+		return run.life()
+			.end(new RunEnd(RunOutcome.CANCELLED, "it was cancelled, because the application is stopping"));
 	}
 
 }

@@ -27,9 +27,9 @@ final class EnclosingRuns {
 			.filter(LeasedRun.class::isInstance)
 			.map(LeasedRun.class::cast);
 		if (outwards(innermost).anyMatch((run) -> run.grant().job().equals(job))) {
-			throw new IllegalStateException(job.name()
-					+ ": the job starts itself again on its own thread, which would wait for its own lease."
-					+ " Call the method's work directly, or use a job of another name");
+			throw new IllegalStateException(
+					job.name() + ": the job starts itself again on its own thread, which would wait for its own lease."
+							+ " Call the method's work directly, or use a job of another name");
 		}
 		return innermost.orElse(null);
 	}

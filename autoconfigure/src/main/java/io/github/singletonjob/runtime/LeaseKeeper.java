@@ -163,8 +163,9 @@ public final class LeaseKeeper {
 		}
 		LeaseDeadline deadline = run.deadline();
 		if (deadline.isPassed()) {
-			run.life().end(new RunEnd(RunOutcome.LOST,
-					"no renewal was confirmed in the last " + deadline.age().toMillis() + " ms"));
+			run.life()
+				.end(new RunEnd(RunOutcome.LOST,
+						"no renewal was confirmed in the last " + deadline.age().toMillis() + " ms"));
 			return;
 		}
 		if (!deadline.isConfirmed()) {

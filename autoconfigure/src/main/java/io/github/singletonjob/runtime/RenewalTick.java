@@ -5,8 +5,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * When a lane is to renew next. A tick that is planned takes the place of the one that was
- * pending: that one still comes, and does not count.
+ * When a lane is to renew next. A tick that is planned takes the place of the one that
+ * was pending: that one still comes, and does not count.
  */
 final class RenewalTick {
 

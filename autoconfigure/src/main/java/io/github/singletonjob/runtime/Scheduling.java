@@ -24,8 +24,8 @@ public record Scheduling(JobClock clock, JobTimer timer, Executor workers, Rando
 	private static final Duration RETRY = Duration.ofSeconds(1);
 
 	/**
-	 * Has a worker do what nobody waits for: a failure is logged, and no more. If there is
-	 * no thread for it, it is tried again until this application ends.
+	 * Has a worker do what nobody waits for: a failure is logged, and no more. If there
+	 * is no thread for it, it is tried again until this application ends.
 	 */
 	void work(Runnable task) {
 		try {

@@ -158,7 +158,8 @@ public final class SingletonJobRunner {
 				return;
 			}
 			follow(stage, work);
-			// Code of the application depends on the stage, and must not hold up who ends the run
+			// Code of the application depends on the stage, and must not hold up who ends
+			// the run
 			follow(run.life()
 				.ended()
 				.thenRunAsync(() -> stage.toCompletableFuture().cancel(true), this.keeper.scheduling().workers()),

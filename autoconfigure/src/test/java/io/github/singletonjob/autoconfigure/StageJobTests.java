@@ -1,9 +1,6 @@
 package io.github.singletonjob.autoconfigure;
 
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -11,12 +8,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.singletonjob.SingletonJob;
-import io.github.singletonjob.lease.Acquisition;
-import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.JobId;
-import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.memory.InMemoryLeaseStore;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -25,8 +20,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.scheduling.annotation.EnableScheduling;
-import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,23 +37,6 @@ class StageJobTests {
 		.withPropertyValues("singleton-job.namespace=shop", "singleton-job.lease.ttl=2s");
 
 	@Test
-	void aTakeoverOfAJobThatReturnsAStageIsNotReportedAsNotReached(CapturedOutput output) {
-		JobId report = new JobId("shop", "report");
-		Instant one = Instant.now().truncatedTo(ChronoUnit.HOURS).minus(30, ChronoUnit.HOURS);
-		LeaseRequest request = new LeaseRequest(report, UUID.randomUUID().toString(), "another", Duration.ofSeconds(90),
-				Duration.ofSeconds(1), 0, new Firing("", one, true));
-		this.store.release(((Acquisition.Acquired) this.store.tryAcquire(request)).grant(), null);
-		this.runner.withUserConfiguration(Report.class).run((context) -> {
-			Awaitility.await()
-				.atMost(10, TimeUnit.SECONDS)
-				.until(() -> one
-					.equals(this.store.inspect(report, Duration.ofSeconds(1)).fireTimes().get("").completed()));
-			Awaitility.await().during(500, TimeUnit.MILLISECONDS).until(() -> true);
-		});
-		assertThat(output).doesNotContain("standing by failed");
-	}
-
-	@Test
 	void aContinuousJobThatReturnsAStageIsStartedAgainAfterASecond(CapturedOutput output) {
 		this.runner.withUserConfiguration(Live.class)
 			.run((context) -> Awaitility.await()
@@ -70,33 +46,40 @@ class StageJobTests {
 	}
 
 	@Test
-	void aStageWhoseCancellationBlocksHoldsUpNeitherRenewalsNorTheStop() {
-		Stubborn[] stubborn = new Stubborn[1];
-		this.runner.withUserConfiguration(Stubborn.class).run((context) -> {
-			stubborn[0] = context.getBean(Stubborn.class);
-			CompletableFuture<String> other = stubborn[0].other();
-			CompletableFuture<String> blocking = stubborn[0].blocking();
-			// Its limit is over, and its cancellation goes on
-			Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> stubborn[0].cancelling.getCount() == 0);
-			Awaitility.await().during(3, TimeUnit.SECONDS).until(() -> !other.isDone());
-			assertThat(this.store.inspect(new JobId("shop", "other"), Duration.ofSeconds(1)).held()).isTrue();
-			stubborn[0].otherWork.complete("done");
-			assertThat(other).succeedsWithin(Duration.ofSeconds(5)).isEqualTo("done");
-			assertThat(blocking).isNotDone();
-			stubborn[0].release.countDown();
-		});
+	void aStageWhoseCancellationBlocksHoldsUpNoRenewal() {
+		CountDownLatch cancelling = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		CompletableFuture<String> otherWork = new CompletableFuture<>();
+		this.runner
+			.withBean("stages", Stages.class, () -> new Stages(blockingWhenCancelled(cancelling, release), otherWork))
+			.run((context) -> {
+				Stages stages = context.getBean(Stages.class);
+				CompletableFuture<String> other = stages.other();
+				CompletableFuture<String> unused = stages.blocking();
+				assertThat(cancelling.await(10, TimeUnit.SECONDS)).isTrue();
+				Awaitility.await()
+					.atMost(10, TimeUnit.SECONDS)
+					.during(3, TimeUnit.SECONDS)
+					.until(() -> this.store.inspect(new JobId("shop", "other"), Duration.ofSeconds(1)).held());
+				otherWork.complete("done");
+				assertThat(other).succeedsWithin(Duration.ofSeconds(5)).isEqualTo("done");
+				release.countDown();
+			});
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableScheduling
-	static class Report {
-
-		@Scheduled(cron = "0 0 1 1 1 *")
-		@SingletonJob("report")
-		public CompletionStage<String> report() {
-			return CompletableFuture.supplyAsync(() -> "done");
-		}
-
+	private static CompletableFuture<String> blockingWhenCancelled(CountDownLatch cancelling, CountDownLatch release) {
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletableFuture<String> unused = work.whenComplete((value, failure) -> {
+			cancelling.countDown();
+			try {
+				boolean released = release.await(20, TimeUnit.SECONDS);
+				assertThat(released).isTrue();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		});
+		return work;
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -116,33 +99,30 @@ class StageJobTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class Stubborn {
+	public static class Stages {
 
-		final CountDownLatch cancelling = new CountDownLatch(1);
+		private final @Nullable CompletableFuture<String> blocking;
 
-		final CountDownLatch release = new CountDownLatch(1);
+		private final @Nullable CompletableFuture<String> other;
 
-		final CompletableFuture<String> otherWork = new CompletableFuture<>();
+		/** For the proxy, which is made by it. */
+		protected Stages() {
+			this(null, null);
+		}
+
+		Stages(@Nullable CompletableFuture<String> blocking, @Nullable CompletableFuture<String> other) {
+			this.blocking = blocking;
+			this.other = other;
+		}
 
 		@SingletonJob(value = "blocking", maxRun = "1s")
-		public CompletableFuture<String> blocking() {
-			CompletableFuture<String> work = new CompletableFuture<>();
-			CompletableFuture<String> unused = work.whenComplete((value, failure) -> {
-				this.cancelling.countDown();
-				try {
-					this.release.await(20, TimeUnit.SECONDS);
-				}
-				catch (InterruptedException ex) {
-					Thread.currentThread().interrupt();
-				}
-			});
-			return work;
+		public @Nullable CompletableFuture<String> blocking() {
+			return this.blocking;
 		}
 
 		@SingletonJob("other")
-		public CompletableFuture<String> other() {
-			return this.otherWork;
+		public @Nullable CompletableFuture<String> other() {
+			return this.other;
 		}
 
 	}

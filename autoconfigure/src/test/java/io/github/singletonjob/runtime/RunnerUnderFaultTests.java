@@ -138,8 +138,8 @@ class RunnerUnderFaultTests {
 	void aLeaseThatWasHeldOnIsGivenBackAlsoIfNoWorkerWasThere() {
 		AtomicBoolean outOfThreads = new AtomicBoolean();
 		SingletonJobRunner runner = runner(this.time, workers(outOfThreads));
-		RunSettings held = new RunSettings(TIMING, new RunSettings.Length(Duration.ofMinutes(1), null), OnLost.INTERRUPT,
-				Handover.FAST, false);
+		RunSettings held = new RunSettings(TIMING, new RunSettings.Length(Duration.ofMinutes(1), null),
+				OnLost.INTERRUPT, Handover.FAST, false);
 		runner.run(BILLING, held, (run) -> {
 		});
 		this.time.advance(Duration.ofMillis(59_900));
@@ -159,8 +159,8 @@ class RunnerUnderFaultTests {
 		CompletionStage<RunResult> ended = runner.start(new RunRequest(BILLING, SETTINGS, null), (run) -> work);
 		outOfThreads.set(true);
 		work.complete("done");
-		assertThat(ended.toCompletableFuture()).isCompletedWithValueMatching(
-				(result) -> result.outcome() == RunOutcome.COMPLETED);
+		assertThat(ended.toCompletableFuture())
+			.isCompletedWithValueMatching((result) -> result.outcome() == RunOutcome.COMPLETED);
 		assertThat(this.store.count("release")).isEqualTo(1);
 	}
 
@@ -207,11 +207,11 @@ class RunnerUnderFaultTests {
 	void theRunAroundANestedStageIsInterruptedToo() {
 		SingletonJobRunner runner = runner(this.time, this.time);
 		RunResult result = runner.run(BILLING, SETTINGS, (outer) -> {
-			CompletionStage<RunResult> nested = runner
-				.start(new RunRequest(new JobId("shop", "mails"), SETTINGS, null), (inner) -> {
-					runner.cancelAll();
-					return new CompletableFuture<>();
-				});
+			CompletionStage<RunResult> nested = runner.start(new RunRequest(new JobId("shop", "mails"), SETTINGS, null),
+					(inner) -> {
+						runner.cancelAll();
+						return new CompletableFuture<>();
+					});
 			assertThat(nested.toCompletableFuture()).isDone();
 			assertThat(Thread.currentThread().isInterrupted()).as("the outer one is").isTrue();
 		});
