@@ -125,6 +125,16 @@ class CheckerTests {
 	}
 
 	@Test
+	void etcdMayEndALeaseHalfASecondLateAndNoOther() {
+		billing("BEGIN", 7, 1000, 0).billing("BEGIN", 8, 4550, 0);
+		happened(FaultKind.KILL, "one", 1000, 1500);
+		assertThat(checker(StoreKind.ETCD).check(true).others()).isEmpty();
+		assertThat(checker(StoreKind.REDIS).check(true).others()).hasSize(1);
+		billing("BEGIN", 9, 8250, 0);
+		assertThat(checker(StoreKind.ETCD).check(true).others()).hasSize(1);
+	}
+
+	@Test
 	void bodiesThatOverlapForTooLongAreFound() {
 		statement("BEGIN", 7, 1000, "00:00:03").statement("BEGIN", 8, 2000, "00:00:03");
 		statement("END", 8, 2600, "00:00:03");
@@ -174,7 +184,11 @@ class CheckerTests {
 	}
 
 	private Checker checker() {
-		return new Checker(Mode.FENCED, StoreKind.POSTGRES,
+		return checker(StoreKind.POSTGRES);
+	}
+
+	private Checker checker(StoreKind store) {
+		return new Checker(Mode.FENCED, store,
 				new History(this.entries, this.notes, 1, SETTLED, this.doubleKeys), this.happenings);
 	}
 

@@ -17,6 +17,9 @@ final class Timeline {
 	/** TTL, the time to the next firing, and a second. */
 	private static final long GAP = Company.TTL + 100 + 1000;
 
+	/** etcd looks every half a second which leases are over. */
+	private static final long ETCD_EXPIRY = 500;
+
 	/**
 	 * A change of the leading member prolongs leases, and the election takes its time.
 	 */
@@ -106,7 +109,8 @@ final class Timeline {
 			.filter((pause) -> pause.at() < to && pause.at() + length(pause) > from && !isFault(pause))
 			.mapToLong(Timeline::length)
 			.sum();
-		return GAP + pauses + (leaderChanged ? LEADER_CHANGE : 0);
+		long late = (this.store == StoreKind.ETCD) ? ETCD_EXPIRY : 0;
+		return GAP + pauses + late + (leaderChanged ? LEADER_CHANGE : 0);
 	}
 
 	/** A pause that a schedule made is no excuse for the others. */
