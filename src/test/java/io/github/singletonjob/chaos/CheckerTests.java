@@ -188,8 +188,8 @@ class CheckerTests {
 	}
 
 	private Checker checker(StoreKind store) {
-		return new Checker(Mode.FENCED, store,
-				new History(this.entries, this.notes, 1, SETTLED, this.doubleKeys), this.happenings);
+		return new Checker(Mode.FENCED, store, new History(this.entries, this.notes, 1, SETTLED, this.doubleKeys),
+				this.happenings);
 	}
 
 }

@@ -132,7 +132,7 @@ final class BillingCompany implements AutoCloseable {
 	}
 
 	void awaitAllCharged() {
-		Awaitility.await().atMost(WAIT).until(() -> customersCharged() == this.periods * CUSTOMERS);
+		Awaitility.await().atMost(WAIT).until(() -> customersCharged() == (long) this.periods * CUSTOMERS);
 	}
 
 	/** The token of the run that the server has begun, waiting for it if need be. */
@@ -207,7 +207,7 @@ final class BillingCompany implements AutoCloseable {
 	/** What must hold whatever happened. */
 	void assertBooksAreRight() {
 		assertThat(customersChargedTwice()).as("customers charged twice").isZero();
-		assertThat(customersCharged()).as("customers charged").isEqualTo(this.periods * CUSTOMERS);
+		assertThat(customersCharged()).as("customers charged").isEqualTo((long) this.periods * CUSTOMERS);
 		assertThat(chargesWithATokenThatWentDown()).as("tokens that went down").isZero();
 		assertThat(number("select count(*) from customer where charges <> 1")).as("wrong counts").isZero();
 	}
