@@ -2,17 +2,18 @@ package io.github.singletonjob.faults;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 
 import io.github.singletonjob.servers.JvmProcess;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -26,28 +27,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(180)
 @ParameterizedClass
 @MethodSource("io.github.singletonjob.faults.Store#all")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FrozenHolderTests {
 
 	private static final Duration THREE_TTLS = BillingCompany.TTL.multipliedBy(3);
 
+	private static @Nullable BillingCompany shared;
+
 	private final Store store;
 
-	private final BillingCompany company = new BillingCompany();
+	private final BillingCompany company = Objects.requireNonNull(shared);
 
 	FrozenHolderTests(Store store) {
 		this.store = store;
 	}
 
-	@BeforeAll
-	void start() {
-		startBoth(this.company);
+	@BeforeParameterizedClassInvocation
+	static void start(Store store) {
+		shared = new BillingCompany();
+		startBoth(shared, store);
 	}
 
-	@AfterAll
-	void stop() {
-		this.company.close();
+	@AfterParameterizedClassInvocation
+	static void stop() {
+		if (shared != null) {
+			shared.close();
+		}
 	}
 
 	@Test
@@ -113,7 +118,7 @@ class FrozenHolderTests {
 	@Test
 	void withoutTheFenceTheSameHolderChargesCustomersTwice() {
 		try (BillingCompany unfenced = new BillingCompany()) {
-			startBoth(unfenced, "--singleton-job.fencing.enabled=false");
+			startBoth(unfenced, this.store, "--singleton-job.fencing.enabled=false");
 			JvmProcess first = unfenced.awaitHolder();
 			long token = unfenced.awaitBegin(first);
 			unfenced.awaitCharged(first, 5);
@@ -127,9 +132,9 @@ class FrozenHolderTests {
 		}
 	}
 
-	private void startBoth(BillingCompany company, String... arguments) {
-		company.start("one", this.store.arguments(company, arguments));
-		company.start("two", this.store.arguments(company, arguments));
+	private static void startBoth(BillingCompany company, Store store, String... arguments) {
+		company.start("one", store.arguments(company, arguments));
+		company.start("two", store.arguments(company, arguments));
 	}
 
 	private static void awaitAtLeast(Duration duration, Instant since) {

@@ -29,6 +29,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 @Timeout(240)
 class StoreOutageTests {
 
+	/** Of a core: 0.05 and less, and more of it on a machine that is busy with others. */
+	private static final double NEXT_TO_NOTHING = 0.08;
+
 	private static final Map<Store, CompletableFuture<Reports>> TRIALS = new EnumMap<>(Store.class);
 
 	@BeforeAll
@@ -97,8 +100,8 @@ class StoreOutageTests {
 	@ParameterizedTest
 	@EnumSource
 	void meanwhileTheApplicationUsesNextToNoTimeOfTheProcessor(Store store) {
-		assertThat(reports(store).silent().cpuShare()).isLessThan(0.05);
-		assertThat(reports(store).refusing().cpuShare()).isLessThan(0.05);
+		assertThat(reports(store).silent().cpuShare()).isLessThan(NEXT_TO_NOTHING);
+		assertThat(reports(store).refusing().cpuShare()).isLessThan(NEXT_TO_NOTHING);
 	}
 
 	@ParameterizedTest

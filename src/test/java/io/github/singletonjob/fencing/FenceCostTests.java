@@ -1,6 +1,5 @@
 package io.github.singletonjob.fencing;
 
-import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -12,7 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 
 import io.github.singletonjob.CurrentJobRun;
+import io.github.singletonjob.servers.PostgresServer;
 import io.github.singletonjob.servers.TcpProxy;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -34,32 +35,36 @@ class FenceCostTests {
 
 	private static final Duration LONGEST = Duration.ofSeconds(10);
 
+	/** Waits for the disk, as a database of users does. */
+	private final PostgresServer durable = PostgresServer.create().start();
+
 	private final AtomicLong ids = new AtomicLong();
+
+	@AfterEach
+	void stop() {
+		this.durable.close();
+	}
 
 	@Test
 	void onOneMachine() throws SQLException {
-		try (GuardedDatabase database = new GuardedDatabase()) {
-			warmUp(database);
-			assertThat(ratio("on one machine", database.url(), 200 * BLOCK)).isLessThan(1.5);
-		}
+		String url = this.durable.newDatabase();
+		warmUp(url);
+		assertThat(ratio("on one machine", url, 200 * BLOCK)).isLessThan(1.5);
 	}
 
 	@Test
 	void withAMillisecondOfNetworkEachWay() throws SQLException {
-		try (GuardedDatabase database = new GuardedDatabase(); TcpProxy proxy = TcpProxy.to(port(database.url()))) {
+		String url = this.durable.newDatabase();
+		try (TcpProxy proxy = TcpProxy.to(this.durable.port())) {
 			proxy.delay(Duration.ofMillis(1));
-			assertThat(ratio("with 1 ms of network each way", proxy.through(database.url()), FEWEST)).isLessThan(1.35);
+			assertThat(ratio("with 1 ms of network each way", proxy.through(url), FEWEST)).isLessThan(1.35);
 		}
-	}
-
-	private static int port(String url) {
-		return URI.create(url.substring("jdbc:".length())).getPort();
 	}
 
 	// For the JVM alone, as a server that has been up for a while: without waiting for
 	// the disk
-	private void warmUp(GuardedDatabase database) throws SQLException {
-		try (Candidates candidates = new Candidates(database.url() + "?options=-c%20synchronous_commit=off")) {
+	private void warmUp(String url) throws SQLException {
+		try (Candidates candidates = new Candidates(url + "?options=-c%20synchronous_commit=off")) {
 			measure(candidates, WARM_UP);
 		}
 	}

@@ -24,9 +24,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 class ServersTests {
 
 	@Test
-	void commitsAreDurableUnlessATestSaysOtherwise() throws SQLException {
+	void commitsWaitForTheServerAndOnTheSharedOneNotForTheDisk() throws SQLException {
+		try (PostgresServer own = PostgresServer.create().start()) {
+			assertThat(query(own.newDatabase(), "show fsync")).isEqualTo("on");
+		}
 		String url = PostgresServer.shared().newDatabase();
-		assertThat(query(url, "show fsync")).isEqualTo("on");
+		assertThat(query(url, "show fsync")).isEqualTo("off");
 		assertThat(query(url, "show synchronous_commit")).isEqualTo("on");
 		assertThat(query(url, "show max_connections")).isEqualTo("200");
 		assertThat(query(url, "select datcollate from pg_database where datname = current_database()")).isEqualTo("C");
