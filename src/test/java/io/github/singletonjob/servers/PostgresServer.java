@@ -56,8 +56,8 @@ public final class PostgresServer implements AutoCloseable {
 	}
 
 	/**
-	 * The server that all tests of this JVM share; it runs until the JVM ends. It does not
-	 * wait for the disk, which only the loss of power would show.
+	 * The server that all tests of this JVM share; it runs until the JVM ends. It does
+	 * not wait for the disk, which only the loss of power would show.
 	 * @return the running server
 	 */
 	public static synchronized PostgresServer shared() {
