@@ -39,7 +39,9 @@ class ChaosTests {
 			.map((campaign) -> start(() -> campaign.run(SERVERS, RUNS, SEED)))
 			.toList();
 		running.forEach(CompletableFuture::join);
-		assertThat(campaigns).filteredOn((campaign) -> campaign.total().violations() > 0).isEmpty();
+		assertThat(campaigns).as("campaigns with violations")
+			.filteredOn((campaign) -> campaign.total().violations() > 0)
+			.isEmpty();
 		assertThat(controlled.join().total().damage()).as("damage without the fence").isPositive();
 	}
 

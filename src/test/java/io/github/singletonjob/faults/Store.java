@@ -21,7 +21,7 @@ record Store(String name, List<String> connection, Duration killed, Duration fro
 		Duration expired = BillingCompany.TTL.plusSeconds(1);
 		// etcd ends a lease of 2 s up to a quarter of a second later
 		Duration expiredLate = BillingCompany.TTL.plusMillis(1500);
-		return Stream.of(new Store("postgres", List.of(), Duration.ofSeconds(1), expired),
+		return Stream.of(new Store("postgres", List.of(), Duration.ofMillis(1500), expired),
 				new Store("redis", List.of("--spring.data.redis.port=" + RedisServer.shared().port()), expired,
 						expired),
 				new Store("etcd", List.of("--singleton-job.etcd.endpoints=" + EtcdServer.shared().endpoint()),

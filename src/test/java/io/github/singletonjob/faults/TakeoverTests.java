@@ -61,7 +61,7 @@ class TakeoverTests {
 			stopped.server().terminate();
 			servers.remove(stopped.server());
 			long cut = timeOf(stopped.server().awaitLine("SAYS CUT " + stopped.fireTime() + ".*", WAIT));
-			report(store, "SIGTERM", awaitTakeover(servers, stopped) - cut, Duration.ofSeconds(1));
+			report(store, "SIGTERM", awaitTakeover(servers, stopped) - cut, Duration.ofMillis(1500));
 			awaitEnd(company, stopped.fireTime());
 			assertThat(company.number("select count(*) from (select fire_time from sending where event = 'end'"
 					+ " group by fire_time having count(*) > 1) twice"))
