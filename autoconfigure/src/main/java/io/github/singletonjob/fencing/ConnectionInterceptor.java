@@ -11,8 +11,7 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Guards the connections that a data source hands out, also one that was unwrapped to its
- * own class.
+ * Guards the connections that a data source hands out.
  */
 final class ConnectionInterceptor implements MethodInterceptor {
 
@@ -36,9 +35,6 @@ final class ConnectionInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		if (invocation.getMethod().getName().equals("unwrap")) {
-			return unwrap(invocation);
-		}
 		if (this.refusesCommonPool) {
 			Refusals.refuseCommonPool();
 		}
@@ -47,13 +43,6 @@ final class ConnectionInterceptor implements MethodInterceptor {
 			mirrorFields(invocation);
 		}
 		return (connection instanceof Connection opened) ? guard(opened) : connection;
-	}
-
-	// The proxy of a pool's class is one of that class: what it is asked for is guarded
-	private static @Nullable Object unwrap(MethodInvocation invocation) throws Throwable {
-		Object proxy = (invocation instanceof ProxyMethodInvocation call) ? call.getProxy() : null;
-		return (invocation.getArguments()[0] instanceof Class<?> type && type.isInstance(proxy)) ? proxy
-				: invocation.proceed();
 	}
 
 	private Connection guard(Connection connection) throws SQLException {

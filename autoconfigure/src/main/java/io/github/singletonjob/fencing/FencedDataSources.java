@@ -67,7 +67,7 @@ public final class FencedDataSources {
 
 	private static DataSource proxy(DataSource target, ConnectionInterceptor interceptor, boolean ofClass) {
 		NameMatchMethodPointcutAdvisor advisor = new NameMatchMethodPointcutAdvisor(interceptor);
-		advisor.setMappedNames("getConnection", "unwrap");
+		advisor.setMappedName("getConnection");
 		ProxyFactory factory = new ProxyFactory(target);
 		factory.setProxyTargetClass(ofClass);
 		factory.addAdvisor(advisor);
