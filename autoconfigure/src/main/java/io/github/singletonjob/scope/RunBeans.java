@@ -31,10 +31,6 @@ final class RunBeans {
 		this.run = run;
 	}
 
-	JobRun run() {
-		return this.run;
-	}
-
 	Object get(String name, ObjectFactory<?> factory) {
 		this.lock.lock();
 		try {
