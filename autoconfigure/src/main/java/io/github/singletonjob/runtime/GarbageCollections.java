@@ -17,7 +17,7 @@ final class GarbageCollections implements LongSupplier {
 		.filter((collector) -> pauses(collector.getName()))
 		.toList();
 
-	private static boolean pauses(String collector) {
+	static boolean pauses(String collector) {
 		String name = collector.toLowerCase(Locale.ROOT);
 		return !name.contains("cycles") && !name.contains("concurrent");
 	}
