@@ -23,12 +23,15 @@ import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRequest;
+import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.memory.InMemoryLeaseStore;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -36,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * What a run records of its fire time, how long it holds its lease, and how it waits for
  * a holder before it, on virtual time.
  */
+@Timeout(30)
 class FireTimeRunTests {
 
 	private static final JobId BILLING = new JobId("shop", "billing");
@@ -43,6 +47,10 @@ class FireTimeRunTests {
 	private static final Instant ONE = Instant.parse("2026-03-01T01:00:00Z");
 
 	private static final LeaseTiming TIMING = LeaseTiming.of(Duration.ofSeconds(10), null, null);
+
+	private static final JobBody MUST_NOT_RUN = (run) -> {
+		throw new AssertionError("must not run");
+	};
 
 	private final VirtualTime time = new VirtualTime();
 
@@ -186,12 +194,41 @@ class FireTimeRunTests {
 	}
 
 	@Test
+	void aFireTimeThatTheDatabaseDidNotAnswerForIsFinishedByTheNextFiring() {
+		this.fence = silent();
+		assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(() -> run(MUST_NOT_RUN));
+		this.fence = null;
+		assertThat(run((run) -> assertThat(run.isTakeover()).isTrue()).outcome()).isEqualTo(RunOutcome.COMPLETED);
+		assertThat(known()).isEqualTo(new FireTimes(ONE, ONE));
+	}
+
+	@Test
+	void withTakeoverNeverAFireTimeThatTheDatabaseDidNotAnswerForStaysUndone() {
+		this.fence = silent();
+		assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(() -> runOnce(MUST_NOT_RUN));
+		assertThat(held()).isFalse();
+		this.fence = null;
+		assertThat(runOnce(MUST_NOT_RUN).outcome()).isEqualTo(RunOutcome.SKIPPED_ALREADY_RAN);
+		assertThat(known()).isEqualTo(new FireTimes(ONE, null));
+	}
+
+	@Test
+	void withTakeoverNeverAFireTimeThatTheDatabaseRefusedStaysUndone() {
+		this.fence = (grant, holder, timeout) -> new Fence.Refused(grant.token() + 1000);
+		assertThat(runOnce(MUST_NOT_RUN).outcome()).isEqualTo(RunOutcome.SKIPPED_ALREADY_RAN);
+		assertThat(held()).isFalse();
+		this.fence = null;
+		assertThat(runOnce(MUST_NOT_RUN).outcome()).isEqualTo(RunOutcome.SKIPPED_ALREADY_RAN);
+		assertThat(known()).isEqualTo(new FireTimes(ONE, null));
+	}
+
+	@Test
 	void aStrictHandoverWaitsForAHolderThatFellSilent() {
 		leaveSilently();
 		this.settings = strict();
 		long start = this.time.nanoTime();
 		CompletableFuture<Long> began = new CompletableFuture<>();
-		Thread thread = new Thread(() -> run((run) -> began.complete(this.time.nanoTime())));
+		Thread thread = daemon(() -> run((run) -> began.complete(this.time.nanoTime())));
 		thread.start();
 		awaitParked(thread);
 		assertThat(began).isNotDone();
@@ -217,10 +254,8 @@ class FireTimeRunTests {
 		this.settings = strict();
 		SingletonJobRunner runner = runner();
 		List<RunResult> results = new ArrayList<>();
-		Thread thread = new Thread(
-				() -> results.add(runner.run(new RunRequest(BILLING, this.settings, firing()), (run) -> {
-					throw new AssertionError("must not run");
-				})));
+		Thread thread = daemon(
+				() -> results.add(runner.run(new RunRequest(BILLING, this.settings, firing()), MUST_NOT_RUN)));
 		thread.start();
 		awaitParked(thread);
 		runner.cancelAll();
@@ -269,6 +304,12 @@ class FireTimeRunTests {
 		this.time.advance(Duration.ofSeconds(11));
 	}
 
+	private static Thread daemon(Runnable work) {
+		Thread thread = new Thread(work);
+		thread.setDaemon(true);
+		return thread;
+	}
+
 	private static void awaitParked(Thread thread) {
 		Awaitility.await().until(() -> thread.getState() == Thread.State.WAITING);
 	}
@@ -279,6 +320,16 @@ class FireTimeRunTests {
 
 	private FireTimes known() {
 		return this.store.inspect(BILLING, Duration.ofSeconds(1)).fireTimes().getOrDefault("", FireTimes.NONE);
+	}
+
+	private static Fence silent() {
+		return (grant, holder, timeout) -> {
+			throw new LeaseStoreException("the guarded database did not answer", null);
+		};
+	}
+
+	private RunResult runOnce(JobBody body) {
+		return runner().run(new RunRequest(BILLING, this.settings, new Firing("", ONE, false)), body);
 	}
 
 	private static Firing firing() {
