@@ -226,36 +226,37 @@ class RunnerUnderFaultTests {
 	/** At a stop both runs are cancelled, and the inner one takes the only interrupt. */
 	@Test
 	void theRunAroundANestedOneIsInterruptedToo() throws Exception {
-		DaemonThreads threads = new DaemonThreads();
-		io.github.singletonjob.memory.InMemoryLeaseStore memory = new io.github.singletonjob.memory.InMemoryLeaseStore();
-		Scheduling scheduling = new Scheduling(new SystemClock(), threads, threads, new SplittableRandom());
-		SingletonJobRunner runner = new SingletonJobRunner(memory, null,
-				new LeaseKeeper(memory, scheduling, (run, reason) -> {
-				}), "server-1");
 		CountDownLatch inside = new CountDownLatch(1);
 		AtomicReference<Throwable> outer = new AtomicReference<>();
 		CountDownLatch never = new CountDownLatch(1);
-		Thread thread = new Thread(() -> runner.run(BILLING, SETTINGS, (run) -> {
-			runner.run(new JobId("shop", "mails"), SETTINGS, (nested) -> {
-				inside.countDown();
-				never.await(20, TimeUnit.SECONDS);
-			});
-			try {
-				never.await(20, TimeUnit.SECONDS);
-			}
-			catch (InterruptedException ex) {
-				outer.set(ex);
-				throw ex;
-			}
-		}));
-		thread.start();
-		inside.await();
-		runner.cancelAll();
-		boolean idle = runner.awaitIdle(seconds(5));
-		never.countDown();
-		thread.join(5000);
-		threads.close();
-		assertThat(idle).as("idle 5 s after the cancellation").isTrue();
+		try (DaemonThreads threads = new DaemonThreads()) {
+			io.github.singletonjob.memory.InMemoryLeaseStore memory = new io.github.singletonjob.memory.InMemoryLeaseStore();
+			Scheduling scheduling = new Scheduling(new SystemClock(), threads, threads, new SplittableRandom());
+			SingletonJobRunner runner = new SingletonJobRunner(memory, null,
+					new LeaseKeeper(memory, scheduling, (run, reason) -> {
+					}), "server-1");
+			Thread thread = daemon(() -> runner.run(BILLING, SETTINGS, (run) -> {
+				runner.run(new JobId("shop", "mails"), SETTINGS, (nested) -> {
+					inside.countDown();
+					never.await(20, TimeUnit.SECONDS);
+				});
+				try {
+					never.await(20, TimeUnit.SECONDS);
+				}
+				catch (InterruptedException ex) {
+					outer.set(ex);
+					throw ex;
+				}
+			}));
+			thread.start();
+			assertThat(inside.await(10, TimeUnit.SECONDS)).isTrue();
+			runner.cancelAll();
+			assertThat(runner.awaitIdle(seconds(5))).as("idle 5 s after the cancellation").isTrue();
+			assertThat(outer.get()).isInstanceOf(InterruptedException.class);
+		}
+		finally {
+			never.countDown();
+		}
 	}
 
 	@Test
@@ -290,6 +291,12 @@ class RunnerUnderFaultTests {
 		Scheduling scheduling = new Scheduling(this.time, timer, workers, new SplittableRandom(1));
 		LeaseKeeper keeper = new LeaseKeeper(this.store, scheduling, (run, reason) -> this.losses.add(reason));
 		return new SingletonJobRunner(this.store, null, keeper, "server-1");
+	}
+
+	private static Thread daemon(Runnable work) {
+		Thread thread = new Thread(work);
+		thread.setDaemon(true);
+		return thread;
 	}
 
 	private static Duration seconds(long seconds) {
