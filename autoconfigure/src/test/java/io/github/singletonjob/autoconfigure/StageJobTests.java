@@ -1,11 +1,12 @@
 package io.github.singletonjob.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.lease.JobId;
@@ -38,10 +39,11 @@ class StageJobTests {
 
 	@Test
 	void aContinuousJobThatReturnsAStageIsStartedAgainAfterASecond(CapturedOutput output) {
-		this.runner.withUserConfiguration(Live.class)
-			.run((context) -> Awaitility.await()
-				.atMost(6, TimeUnit.SECONDS)
-				.until(() -> context.getBean(Live.class).starts() >= 5));
+		this.runner.withUserConfiguration(Live.class).run((context) -> {
+			List<Long> starts = context.getBean(Live.class).starts();
+			Awaitility.await().atMost(30, TimeUnit.SECONDS).until(() -> starts.size() >= 5);
+			assertThat(Duration.ofNanos(starts.get(4) - starts.get(0))).isGreaterThan(Duration.ofSeconds(3));
+		});
 		assertThat(output).doesNotContain("standing by failed");
 	}
 
@@ -85,16 +87,17 @@ class StageJobTests {
 	@Configuration(proxyBeanMethods = false)
 	static class Live {
 
-		private final AtomicInteger starts = new AtomicInteger();
+		private final List<Long> starts = new CopyOnWriteArrayList<>();
 
 		@SingletonJob(value = "live", continuous = true)
 		public CompletionStage<String> count() {
-			this.starts.incrementAndGet();
+			this.starts.add(System.nanoTime());
 			return CompletableFuture.completedFuture("done");
 		}
 
-		public int starts() {
-			return this.starts.get();
+		/** When it was started, on the monotonic clock. */
+		public List<Long> starts() {
+			return this.starts;
 		}
 
 	}
