@@ -5,8 +5,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 
 import io.github.singletonjob.JobRun;
+import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.RunResult;
 import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.LeasedRun;
@@ -33,10 +36,12 @@ class JobNameExpressionTests {
 	void eachValueIsAJobOfItsOwn() {
 		this.runner.withUserConfiguration(Tenants.class).run((context) -> {
 			Tenants tenants = context.getBean(Tenants.class);
-			context.getBean(SingletonJobs.class).run("billing-north", (run) -> CompletableFuture.runAsync(() -> {
-				tenants.charge("north");
-				tenants.charge("south");
-			}).join());
+			RunResult result = context.getBean(SingletonJobs.class)
+				.run("billing-north", (run) -> CompletableFuture.runAsync(() -> {
+					tenants.charge("north");
+					tenants.charge("south");
+				}).orTimeout(20, TimeUnit.SECONDS).join());
+			assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
 			assertThat(tenants.runs()).containsExactly("billing-south");
 		});
 	}
