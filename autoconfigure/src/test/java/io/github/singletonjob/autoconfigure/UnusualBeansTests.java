@@ -1,6 +1,5 @@
 package io.github.singletonjob.autoconfigure;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -13,6 +12,7 @@ import javax.sql.DataSource;
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobRun;
 import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.RunResult;
 import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.autoconfigure.elsewhere.NightlyBase;
@@ -43,10 +43,8 @@ import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 
 /**
  * Beans that are created early, late, scoped, mocked or behind other proxies.
@@ -84,14 +82,14 @@ class UnusualBeansTests {
 	}
 
 	@Test
-	void aDataSourceThatWasCreatedTooEarlyIsGuardedOrFailsTheStart(CapturedOutput output) {
+	void aDataSourceThatAPostProcessorNeedsEarlyIsGuarded(CapturedOutput output) {
 		this.runner.withUserConfiguration(OneDataSource.class, EarlyBird.class)
 			.withPropertyValues("singleton-job.fencing.required=true")
-			.run((context) -> assertThat(context.getStartupFailure() != null
-					|| FencedDataSources.isGuarded(context.getBean(DataSource.class))
-					|| output.getAll().contains("Not fenced"))
-				.as("guarded, reported or refused")
-				.isTrue());
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(FencedDataSources.isGuarded(context.getBean(DataSource.class))).isTrue();
+				assertThat(output).doesNotContain("Not fenced");
+			});
 	}
 
 	@Test
@@ -142,17 +140,12 @@ class UnusualBeansTests {
 	}
 
 	@Test
-	void aPackagePrivateJobOfAnotherPackageIsRefusedOrGuarded() {
-		this.runner.withUserConfiguration(Nightly.class).run((context) -> {
-			if (context.getStartupFailure() != null) {
-				return;
-			}
-			// As @Scheduled does
-			Method method = ReflectionUtils.findMethod(NightlyBase.class, "tidy");
-			method.setAccessible(true);
-			method.invoke(context.getBean(Nightly.class));
-			assertThat(NightlyBase.INSIDE.get()).as("inside a run").isTrue();
-		});
+	void aPackagePrivateJobOfAnotherPackageIsRefused() {
+		this.runner.withUserConfiguration(Nightly.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidJobException.class)
+				.hasMessageContaining("Nightly.tidy()")
+				.hasMessageContaining("is package-private in " + NightlyBase.class.getName()));
 	}
 
 	@Test
@@ -162,16 +155,20 @@ class UnusualBeansTests {
 			.withPropertyValues("singleton-job.store=in-memory", "singleton-job.namespace=shop",
 					"spring.aop.proxy-target-class=false")
 			.withUserConfiguration(FirstTask.class, SecondTask.class)
-			.run((context) -> assertThat(context).hasFailed());
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidJobException.class)
+				.hasMessageContaining("Two jobs have the name 'same'")
+				.hasMessageContaining("FirstTask.first()")
+				.hasMessageContaining("SecondTask.second()"));
 	}
 
 	@Test
-	void anInjectedRunThatIsOpenedOnAnotherThreadIsRefusedOrWorks() {
+	void anInjectedRunThatIsOpenedOnAnotherThreadIsRefused() {
 		this.runner.withUserConfiguration(Injected.class).run((context) -> {
 			JobRun injected = context.getBean(Injected.class).run;
-			context.getBean(SingletonJobs.class).run("billing", (run) -> {
+			RunResult result = context.getBean(SingletonJobs.class).run("billing", (run) -> {
 				AtomicReference<Throwable> failure = new AtomicReference<>();
-				Thread thread = new Thread(() -> {
+				Thread thread = daemon(() -> {
 					try (var scope = CurrentJobRun.open(injected)) {
 						JobRun.current().isHeld();
 					}
@@ -181,8 +178,11 @@ class UnusualBeansTests {
 				});
 				thread.start();
 				thread.join(10_000);
-				assertThat(failure.get()).isNotInstanceOf(StackOverflowError.class);
+				assertThat(thread.isAlive()).isFalse();
+				assertThat(failure.get()).isInstanceOf(IllegalArgumentException.class)
+					.hasMessageContaining("Hand over JobRun.current()");
 			});
+			assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
 		});
 	}
 
@@ -209,7 +209,7 @@ class UnusualBeansTests {
 				.getBean("lifecycleProcessor", org.springframework.context.support.DefaultLifecycleProcessor.class)
 				.setTimeoutPerShutdownPhase(500);
 			SingletonJobs jobs = context.getBean(SingletonJobs.class);
-			Thread thread = new Thread(() -> jobs.run("billing", (run) -> {
+			Thread thread = daemon(() -> jobs.run("billing", (run) -> {
 				inside.countDown();
 				while (release.getCount() > 0) {
 					try {
@@ -222,10 +222,12 @@ class UnusualBeansTests {
 			}));
 			thread.start();
 			body.set(thread);
-			inside.await();
+			assertThat(inside.await(10, TimeUnit.SECONDS)).isTrue();
 		});
+		assertThat(timers()).as("timer threads under the last body").anyMatch((timer) -> !before.contains(timer));
 		release.countDown();
 		body.get().join(5000);
+		assertThat(body.get().isAlive()).isFalse();
 		org.awaitility.Awaitility.await()
 			.atMost(10, TimeUnit.SECONDS)
 			.untilAsserted(() -> assertThat(before).as("timer threads after the last body").containsAll(timers()));
@@ -265,7 +267,13 @@ class UnusualBeansTests {
 			.withPropertyValues("singleton-job.namespace=shop")
 			.withInitializer((context) -> context
 				.addBeanFactoryPostProcessor(new org.springframework.boot.LazyInitializationBeanFactoryPostProcessor()))
-			.run((context) -> assertThat(context).hasFailed());
+			.run((context) -> assertThat(context).getFailure().rootCause().isInstanceOf(NoLeaseStoreException.class));
+	}
+
+	private static Thread daemon(Runnable work) {
+		Thread thread = new Thread(work);
+		thread.setDaemon(true);
+		return thread;
 	}
 
 	private static Set<Thread> timers() {

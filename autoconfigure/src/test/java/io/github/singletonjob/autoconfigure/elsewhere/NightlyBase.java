@@ -1,8 +1,5 @@
 package io.github.singletonjob.autoconfigure.elsewhere;
 
-import java.util.concurrent.atomic.AtomicReference;
-
-import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.SingletonJob;
 
 /**
@@ -10,11 +7,8 @@ import io.github.singletonjob.SingletonJob;
  */
 public class NightlyBase {
 
-	public static final AtomicReference<Boolean> INSIDE = new AtomicReference<>();
-
 	@SingletonJob("tidy")
 	void tidy() {
-		INSIDE.set(CurrentJobRun.find().isPresent());
 	}
 
 }
