@@ -187,12 +187,13 @@ class OperatorTests {
 			assertThatIllegalStateException().isThrownBy(() -> jobs.assertHeld("billing"))
 				.withMessageContaining("billing")
 				.withMessageContaining("past the proxy");
-			jobs.run("billing", (run) -> {
+			RunResult held = jobs.run("billing", (run) -> {
 				jobs.assertHeld("billing");
 				assertThatIllegalStateException().isThrownBy(() -> jobs.assertHeld("other"));
 				assertThat(jobs.run("other", (inner) -> jobs.assertHeld("billing")).outcome())
 					.isEqualTo(RunOutcome.COMPLETED);
 			});
+			assertThat(held.failure()).isNull();
 			RunResult lost = jobs.run("billing", (run) -> {
 				jobs.release("billing", run.token());
 				await(() -> !run.isHeld());

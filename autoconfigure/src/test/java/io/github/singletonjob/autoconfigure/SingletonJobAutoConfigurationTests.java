@@ -88,8 +88,9 @@ class SingletonJobAutoConfigurationTests {
 		this.runner.withUserConfiguration(Report.class).run((context) -> {
 			Report report = context.getBean(Report.class);
 			assertThat(report.lines()).contains(3);
-			context.getBean(SingletonJobs.class)
+			RunResult result = context.getBean(SingletonJobs.class)
 				.run("report", (run) -> assertThat(onAnotherThread(report::lines)).isEmpty());
+			assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
 		});
 	}
 
