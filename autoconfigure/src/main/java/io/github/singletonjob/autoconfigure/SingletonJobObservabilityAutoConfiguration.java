@@ -23,6 +23,7 @@ import org.springframework.core.annotation.Order;
 		"org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration",
 		"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
 		"org.springframework.boot.actuate.autoconfigure.metrics.export.simple.SimpleMetricsExportAutoConfiguration" })
+@ConditionalOnBean(JobOperations.class)
 public final class SingletonJobObservabilityAutoConfiguration {
 
 	@Bean

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -264,6 +265,15 @@ class OperatorTests {
 	void healthCanBeSwitchedOff() {
 		this.runner.withPropertyValues("management.health.singletonjobs.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(SingletonJobsHealthIndicator.class));
+	}
+
+	@Test
+	void anApplicationThatExcludesTheMainConfigurationStarts() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(SingletonJobObservabilityAutoConfiguration.class,
+					SingletonJobsEndpointAutoConfiguration.class, SingletonJobsHealthAutoConfiguration.class))
+			.withPropertyValues("spring.jmx.enabled=true", "management.endpoints.jmx.exposure.include=*")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(SingletonJobsEndpoint.class));
 	}
 
 	@Test

@@ -206,10 +206,10 @@ class RunnerUnderFaultTests {
 	@Test
 	void theRunAroundANestedStageIsInterruptedToo() {
 		// On threads of their own, as in production
-		SingletonJobRunner runner = runner(this.time, (task) -> CompletableFuture
-			.runAsync(task, (work) -> new Thread(work, "worker").start())
-			.orTimeout(10, TimeUnit.SECONDS)
-			.join());
+		SingletonJobRunner runner = runner(this.time,
+				(task) -> CompletableFuture.runAsync(task, (work) -> new Thread(work, "worker").start())
+					.orTimeout(10, TimeUnit.SECONDS)
+					.join());
 		RunResult result = runner.run(BILLING, SETTINGS, (outer) -> {
 			CompletionStage<RunResult> nested = runner.start(new RunRequest(new JobId("shop", "mails"), SETTINGS, null),
 					(inner) -> {
