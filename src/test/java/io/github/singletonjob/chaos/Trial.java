@@ -17,7 +17,7 @@ import io.github.singletonjob.servers.TcpProxy;
  */
 final class Trial {
 
-	private static final Duration RECOVERY = Duration.ofSeconds(60);
+	private static final Duration RECOVERY = Duration.ofMinutes(3);
 
 	private final CountDownLatch never = new CountDownLatch(1);
 
