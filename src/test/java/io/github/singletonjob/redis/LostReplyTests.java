@@ -32,6 +32,9 @@ class LostReplyTests {
 
 	private static final Duration LONG = Duration.ofSeconds(10);
 
+	/** Longer than a test takes, and much shorter than what a renewal gives. */
+	private static final Duration SOON = Duration.ofMinutes(1);
+
 	private final RedisServer server = RedisServer.shared();
 
 	private final TcpProxy proxy = TcpProxy.to(this.server.port());
@@ -55,10 +58,10 @@ class LostReplyTests {
 	}
 
 	/** The call is under way, Redis has executed it, and the connection ends somehow. */
-	private <T> CompletableFuture<T> executedOn(Runnable connectionEnd, Supplier<T> call, boolean heldAfterwards) {
+	private <T> CompletableFuture<T> executedOn(Runnable connectionEnd, Supplier<T> call, Supplier<Boolean> executed) {
 		this.proxy.hangReplies();
 		CompletableFuture<T> answer = CompletableFuture.supplyAsync(call).orTimeout(20, TimeUnit.SECONDS);
-		await(() -> isKept() == heldAfterwards);
+		await(executed);
 		connectionEnd.run();
 		this.proxy.pass();
 		return answer;
@@ -66,6 +69,19 @@ class LostReplyTests {
 
 	private boolean isKept() {
 		return this.server.ask((commands) -> commands.exists(Stores.leaseKey(this.job))) == 1;
+	}
+
+	/** Whether Redis has been asked for the lease, which leaves a token in any case. */
+	private boolean wasAskedFor() {
+		return this.server.ask((commands) -> commands.exists(Stores.tokenKey(this.job))) == 1;
+	}
+
+	private void soonEnds() {
+		this.server.ask((commands) -> commands.pexpire(Stores.leaseKey(this.job), SOON.toMillis()));
+	}
+
+	private boolean isExtended() {
+		return this.server.ask((commands) -> commands.pttl(Stores.leaseKey(this.job))) > SOON.toMillis();
 	}
 
 	private static void await(Supplier<Boolean> condition) {
@@ -79,7 +95,7 @@ class LostReplyTests {
 	@Test
 	void aRequestThatTheClientSendsAgainIsTheSameGrant() {
 		LeaseRequest request = Stores.request(this.job, LONG);
-		Acquisition answer = executedOn(this.proxy::end, () -> this.store.tryAcquire(request), true).join();
+		Acquisition answer = executedOn(this.proxy::end, () -> this.store.tryAcquire(request), this::isKept).join();
 		assertThat(answer).isInstanceOf(Acquisition.Acquired.class);
 		RedisGrant grant = (RedisGrant) ((Acquisition.Acquired) answer).grant();
 		String token = this.server.ask((commands) -> commands.get(Stores.tokenKey(this.job)));
@@ -92,7 +108,7 @@ class LostReplyTests {
 	void aRequestThatTheClientDoesNotSendAgainIsGivenUp() {
 		LeaseRequest request = Stores.request(this.job, LONG.dividedBy(10));
 		CompletableFuture<Acquisition> answer = executedOn(this.proxy::reset, () -> this.store.tryAcquire(request),
-				true);
+				this::isKept);
 		assertThat(answer).failsWithin(LONG).withThrowableThat().withCauseInstanceOf(LeaseStoreException.class);
 		await(() -> !isKept());
 	}
@@ -102,6 +118,7 @@ class LostReplyTests {
 		LeaseRequest request = Stores.request(this.job, SHORT);
 		this.proxy.hangReplies();
 		assertUnknown(() -> this.store.tryAcquire(request));
+		await(this::wasAskedFor);
 		await(() -> !isKept());
 		assertThat(Stores.isHeld(this.other, this.job)).isFalse();
 	}
@@ -132,12 +149,18 @@ class LostReplyTests {
 	@Test
 	void aLostReplyToARenewalIsNoLoss() {
 		RedisGrant grant = Stores.acquire(this.store, this.job, SHORT);
+		soonEnds();
 		this.proxy.hangReplies();
 		assertUnknown(() -> renew(this.store, grant));
+		await(this::isExtended);
 		this.proxy.pass();
 		await(() -> renewed(grant) == Renewal.EXTENDED);
-		assertThat(executedOn(this.proxy::end, () -> renewed(grant), true).join()).isNotEqualTo(Renewal.GONE);
-		assertThat(executedOn(this.proxy::reset, () -> renewed(grant), true).join()).isNotEqualTo(Renewal.GONE);
+		soonEnds();
+		assertThat(executedOn(this.proxy::end, () -> renewed(grant), this::isExtended).join())
+			.isNotEqualTo(Renewal.GONE);
+		soonEnds();
+		assertThat(executedOn(this.proxy::reset, () -> renewed(grant), this::isExtended).join())
+			.isNotEqualTo(Renewal.GONE);
 		await(() -> renewed(grant) == Renewal.EXTENDED);
 	}
 
@@ -168,7 +191,8 @@ class LostReplyTests {
 	@Test
 	void aReleaseThatTheClientSendsAgainIsNotTakenForALoss() {
 		RedisGrant grant = Stores.acquire(this.store, this.job, LONG);
-		CompletableFuture<Boolean> release = executedOn(this.proxy::end, () -> this.store.release(grant), false);
+		CompletableFuture<Boolean> release = executedOn(this.proxy::end, () -> this.store.release(grant),
+				() -> !isKept());
 		assertThat(release).failsWithin(LONG)
 			.withThrowableThat()
 			.withCauseInstanceOf(LeaseStoreException.class)
