@@ -110,13 +110,16 @@ class JdbcFenceTests {
 	@Test
 	void itWaitsForATransactionThatIsBeingCommitted() throws Exception {
 		this.database.raise(this.run);
+		CompletableFuture<?> raise;
 		try (Connection committing = this.database.plain().getConnection()) {
 			committing.setAutoCommit(false);
 			execute(committing, "select * from singleton_job for share");
-			var raise = CompletableFuture.supplyAsync(() -> this.database.raise(new FakeRun("billing", 34)));
-			assertThat(raise.completeOnTimeout(null, 300, TimeUnit.MILLISECONDS).get()).isNull();
+			raise = CompletableFuture.supplyAsync(() -> this.database.raise(new FakeRun("billing", 34)));
+			assertThat(raise.copy().completeOnTimeout(null, 300, TimeUnit.MILLISECONDS).get()).isNull();
 			assertThat(token()).isEqualTo(33);
 		}
+		assertThat(raise.get(10, TimeUnit.SECONDS)).isInstanceOf(Raised.class);
+		assertThat(token()).isEqualTo(34);
 	}
 
 	@Test
