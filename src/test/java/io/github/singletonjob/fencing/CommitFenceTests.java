@@ -9,6 +9,7 @@ import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobRun;
 import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.StaleTokenException;
+import io.github.singletonjob.lease.Fence.Raised;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,6 +69,9 @@ class CommitFenceTests {
 			this.database.begin("billing", 34);
 			swallow(connection::commit);
 			swallow(connection::commit);
+			insert(connection, 2);
+			assertThatExceptionOfType(LeaseLostException.class).isThrownBy(connection::commit);
+			insert(connection, 3);
 			swallow(() -> connection.setAutoCommit(true));
 		});
 		assertThat(this.database.invoices()).isZero();
@@ -105,9 +109,11 @@ class CommitFenceTests {
 		this.database.inTransaction(run, (connection) -> {
 			insert(connection, 1);
 			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(connection::commit)
-				.withMessageContaining("its row in public.singleton_job is missing (deleted or truncated)");
+				.withMessageContaining("its row in public.singleton_job is missing (deleted or truncated)")
+				.satisfies((ex) -> assertThat(run.refusal()).isSameAs(ex));
 		});
 		assertThat(this.database.invoices()).isZero();
+		assertThat(this.database.raise(new FakeRun("billing", 34))).isInstanceOf(Raised.class);
 	}
 
 	@Test
