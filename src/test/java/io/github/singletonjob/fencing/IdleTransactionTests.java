@@ -24,13 +24,17 @@ import static org.awaitility.Awaitility.await;
 @Timeout(60)
 class IdleTransactionTests {
 
-	private static final Duration TTL = Duration.ofMillis(700);
+	/** So short that standing still ends what is bounded by it. */
+	private static final Duration SHORT_TTL = Duration.ofMillis(700);
+
+	/** So long that nothing is ended where the bound is only looked at. */
+	private static final Duration TTL = Duration.ofSeconds(7);
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void aHolderThatStandsStillInATransactionIsEnded(boolean autoCommit) throws SQLException {
 		try (GuardedDatabase database = new GuardedDatabase((config) -> config.setAutoCommit(autoCommit))) {
-			FakeRun run = database.begin("billing", 33).ttl(TTL);
+			FakeRun run = database.begin("billing", 33).ttl(SHORT_TTL);
 			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> database.inTransaction(run, (connection) -> {
 				insert(connection, 1);
 				// Its successor wants the same row, and gets it
@@ -46,7 +50,7 @@ class IdleTransactionTests {
 	@ValueSource(booleans = { true, false })
 	void anApplicationsTransactionIsLeftAlone(boolean autoCommit) throws SQLException {
 		try (GuardedDatabase database = new GuardedDatabase((config) -> config.setAutoCommit(autoCommit))) {
-			FakeRun run = database.begin("billing", 33).ttl(TTL);
+			FakeRun run = database.begin("billing", 33).ttl(SHORT_TTL);
 			database.inTransaction(run, (connection) -> {
 				assertThat(setting(connection)).isEqualTo("700ms");
 				connection.commit();
@@ -69,9 +73,9 @@ class IdleTransactionTests {
 			FakeRun run = database.begin("billing", 33).ttl(TTL);
 			for (int i = 0; i < 3; i++) {
 				database.inTransaction(run, (connection) -> {
-					assertThat(setting(connection)).isEqualTo("700ms");
+					assertThat(setting(connection)).isEqualTo("7s");
 					connection.rollback();
-					assertThat(setting(connection)).isEqualTo("700ms");
+					assertThat(setting(connection)).isEqualTo("7s");
 				});
 			}
 			assertThat(settingOutside(database)).isEqualTo("0");
@@ -102,9 +106,8 @@ class IdleTransactionTests {
 		try (GuardedDatabase database = new GuardedDatabase(
 				(config) -> config.setConnectionInitSql("set idle_in_transaction_session_timeout = '1min'"))) {
 			FakeRun run = database.begin("billing", 33).ttl(TTL);
-			database.in(run, (connection) -> assertThat(setting(connection)).isEqualTo("700ms"));
-			database.in(run.ttl(TTL.multipliedBy(2)),
-					(connection) -> assertThat(setting(connection)).isEqualTo("1400ms"));
+			database.in(run, (connection) -> assertThat(setting(connection)).isEqualTo("7s"));
+			database.in(run.ttl(TTL.multipliedBy(2)), (connection) -> assertThat(setting(connection)).isEqualTo("14s"));
 			assertThat(settingOutside(database)).isEqualTo("1min");
 		}
 	}
@@ -124,7 +127,7 @@ class IdleTransactionTests {
 		try (GuardedDatabase database = new GuardedDatabase()) {
 			FakeRun outer = database.begin("billing", 33).ttl(TTL);
 			FakeRun inner = database.begin("mails", 1).inside(outer);
-			database.in(inner, (connection) -> assertThat(setting(connection)).isEqualTo("700ms"));
+			database.in(inner, (connection) -> assertThat(setting(connection)).isEqualTo("7s"));
 		}
 	}
 
@@ -135,7 +138,7 @@ class IdleTransactionTests {
 			FakeRun run = database.begin("billing", 33).ttl(TTL);
 			assertThat(setting(connection)).isEqualTo("0");
 			try (var scope = CurrentJobRun.open(run)) {
-				assertThat(setting(connection)).isEqualTo("700ms");
+				assertThat(setting(connection)).isEqualTo("7s");
 			}
 			assertThat(setting(connection)).isEqualTo("0");
 		}
@@ -159,7 +162,7 @@ class IdleTransactionTests {
 
 	private static void standStill() {
 		long start = System.nanoTime();
-		await().until(() -> System.nanoTime() - start > TTL.multipliedBy(2).toNanos());
+		await().until(() -> System.nanoTime() - start > SHORT_TTL.multipliedBy(2).toNanos());
 	}
 
 	private static String settingOutside(GuardedDatabase database) throws SQLException {
