@@ -25,6 +25,7 @@ final class QueueThread implements AutoCloseable {
 			// Inherits nothing from the job that it starts for
 			Thread thread = new Thread(null, task, "singleton-job-etcd-queue", 0, false);
 			thread.setDaemon(true);
+			thread.setContextClassLoader(getClass().getClassLoader());
 			return thread;
 		});
 		this.executor.setKeepAliveTime(IDLE.toMillis(), TimeUnit.MILLISECONDS);

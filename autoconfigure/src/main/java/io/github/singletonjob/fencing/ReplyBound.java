@@ -45,9 +45,9 @@ final class ReplyBound implements AutoCloseable {
 	}
 
 	@Override
-	public void close() throws SQLException {
-		if (this.former != NOT_SET && !this.connection.isClosed()) {
-			set(this.connection, this.former);
+	public void close() {
+		if (this.former != NOT_SET) {
+			RawConnections.restore(this.connection, () -> set(this.connection, this.former));
 		}
 	}
 

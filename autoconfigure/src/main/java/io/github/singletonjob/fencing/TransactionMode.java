@@ -32,25 +32,33 @@ final class TransactionMode implements AutoCloseable {
 	 * @return what restores both
 	 */
 	static TransactionMode on(Connection connection, boolean readCommitted) throws SQLException {
-		int isolation = KEPT;
-		if (readCommitted) {
-			isolation = connection.getTransactionIsolation();
-			connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-		}
+		int isolation = readCommitted ? connection.getTransactionIsolation() : KEPT;
 		TransactionMode mode = new TransactionMode(connection, connection.getAutoCommit(), isolation);
-		connection.setAutoCommit(false);
-		return mode;
+		try {
+			mode.switchOn();
+			return mode;
+		}
+		catch (SQLException ex) {
+			mode.close();
+			throw ex;
+		}
+	}
+
+	private void switchOn() throws SQLException {
+		if (this.isolation != KEPT) {
+			this.connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+		}
+		this.connection.setAutoCommit(false);
 	}
 
 	@Override
-	public void close() throws SQLException {
-		if (this.connection.isClosed()) {
-			return;
-		}
-		this.connection.setAutoCommit(this.autoCommit);
-		if (this.isolation != KEPT) {
-			this.connection.setTransactionIsolation(this.isolation);
-		}
+	public void close() {
+		RawConnections.restore(this.connection, () -> {
+			this.connection.setAutoCommit(this.autoCommit);
+			if (this.isolation != KEPT) {
+				this.connection.setTransactionIsolation(this.isolation);
+			}
+		});
 	}
 
 }

@@ -37,9 +37,10 @@ import org.jspecify.annotations.Nullable;
  * lock, in one statement. Fire times are in {@code singleton_job_lease_fire_time}; the
  * acquiring statement decides by them and records which one is begun.</li>
  * </ol>
- * There is one session for each time to live that is in use; it is closed when it was not
- * needed for half of that time. A lost session loses its leases, and the next attempt
- * opens another. While somebody stands by, one more connection is open for all who do.
+ * There is one session for each time to live in use, and for each call time-out where
+ * these differ; it is closed when it was not needed for half of that time. A lost session
+ * loses its leases, and the next attempt opens another. While somebody stands by, one
+ * more connection is open for all who do.
  */
 public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 

@@ -50,6 +50,7 @@ final class WatchLoop {
 		// Inherits nothing from the thread of whoever stands by first
 		this.thread = new Thread(null, this::live, "singleton-job-postgres-watch", 0, false);
 		this.thread.setDaemon(true);
+		this.thread.setContextClassLoader(getClass().getClassLoader());
 	}
 
 	void start() {

@@ -30,6 +30,7 @@ final class StoreThreads implements AutoCloseable {
 			// Inherits nothing from the job that it starts for
 			Thread thread = new Thread(null, task, "singleton-job-redis", 0, false);
 			thread.setDaemon(true);
+			thread.setContextClassLoader(getClass().getClassLoader());
 			return thread;
 		});
 		this.executor.setKeepAliveTime(IDLE.toMillis(), TimeUnit.MILLISECONDS);

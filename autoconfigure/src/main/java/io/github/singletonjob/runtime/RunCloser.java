@@ -37,8 +37,7 @@ final class RunCloser {
 		// Recording can take longer than a lease lasts
 		run.life().holdOn(true);
 		BodyEnd end = run.life().endBody((thrown == null) ? RunOutcome.COMPLETED : RunOutcome.FAILED);
-		boolean foreignInterrupt = (Thread.interrupted() || thrown instanceof InterruptedException)
-				&& !end.interruptedByUs();
+		boolean interrupted = Thread.interrupted();
 		RunEnd outcome = end.run();
 		if (!record(run, outcome, thrown) && end.byItself()) {
 			outcome = new RunEnd(RunOutcome.LOST, "its lease was not its own any more when it was given back");
@@ -47,13 +46,19 @@ final class RunCloser {
 		if (logger.isDebugEnabled()) {
 			logger.debug(run.job() + ": run with token " + run.token() + " ends: " + outcome.outcome());
 		}
-		// The interrupt that both runs were told by can have been taken by the inner one
-		if (foreignInterrupt || EnclosingRuns.isAnyInterrupted(run)) {
+		if (run.life().hasLeftThread() ? interrupted : isForeign(interrupted, run, end, thrown)) {
 			Thread.currentThread().interrupt();
 		}
 		boolean byItself = end.byItself() && outcome.outcome() != RunOutcome.LOST;
 		Throwable failure = byItself ? thrown : over(run, outcome, thrown);
 		return new RunResult(outcome.outcome(), run.token(), run.fireTime().orElse(null), failure);
+	}
+
+	/** Whether the thread of the body was interrupted by others than this run. */
+	private static boolean isForeign(boolean interrupted, ActiveRun run, BodyEnd end, @Nullable Throwable thrown) {
+		// The interrupt that both runs were told by can have been taken by the inner one
+		return EnclosingRuns.isAnyInterrupted(run)
+				|| (!end.interruptedByUs() && (interrupted || thrown instanceof InterruptedException));
 	}
 
 	/** Answers false if the run turns out not to have been the holder any more. */

@@ -29,6 +29,8 @@ final class RunLife {
 
 	private final CompletableFuture<RunEnd> ended = new CompletableFuture<>();
 
+	private volatile boolean threadLeft;
+
 	private volatile boolean bodyEnded;
 
 	private volatile boolean heldOn;
@@ -90,7 +92,13 @@ final class RunLife {
 
 	/** Lets no interrupt through to the calling thread any more; the body goes on. */
 	boolean leaveThread() {
+		this.threadLeft = true;
 		return this.gate.close();
+	}
+
+	/** Whether the body goes on, or ends, on another thread than it began on. */
+	boolean hasLeftThread() {
+		return this.threadLeft;
 	}
 
 	void beginBody() {

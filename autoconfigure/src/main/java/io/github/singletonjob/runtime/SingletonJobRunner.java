@@ -158,24 +158,29 @@ public final class SingletonJobRunner {
 				return;
 			}
 			follow(stage, work);
-			// Code of the application depends on the stage, and must not hold up who ends
-			// the run
-			follow(run.life()
-				.ended()
-				.thenRunAsync(() -> stage.toCompletableFuture().cancel(true), this.keeper.scheduling().workers()),
-					new CompletableFuture<>());
+			CompletableFuture<Void> unused = run.life().ended().thenAccept((end) -> cancel(stage, work));
 		});
 		if (failure != null) {
 			work.completeExceptionally(failure);
 		}
-		if (run.life().leaveThread()) {
-			boolean unused = Thread.interrupted();
-			if (EnclosingRuns.isAnyInterrupted(run)) {
-				Thread.currentThread().interrupt();
-			}
-		}
+		leaveThread(run, failure);
 		follow(work.handleAsync((value, thrown) -> end(call, unwrap(thrown)), this.keeper.scheduling()::workOrRun),
 				result);
+	}
+
+	// Code of the application depends on the stage, and must not hold up who ends the run
+	private void cancel(CompletionStage<?> stage, CompletableFuture<?> work) {
+		if (!work.isDone()) {
+			this.keeper.scheduling().work(() -> stage.toCompletableFuture().cancel(true));
+		}
+	}
+
+	private static void leaveThread(ActiveRun run, @Nullable Throwable failure) {
+		boolean interruptedByUs = run.life().leaveThread();
+		boolean unused = interruptedByUs && Thread.interrupted();
+		if (interruptedByUs ? EnclosingRuns.isAnyInterrupted(run) : failure instanceof InterruptedException) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	/** Completes a future as a stage is completed. */

@@ -165,6 +165,47 @@ class RunnerUnderFaultTests {
 	}
 
 	@Test
+	void aLostStageIsCancelledAsSoonAsThereIsAThread() {
+		AtomicBoolean outOfThreads = new AtomicBoolean();
+		SingletonJobRunner runner = runner(this.time, workers(outOfThreads));
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletionStage<RunResult> ended = runner.start(new RunRequest(BILLING, SETTINGS, null), (run) -> work);
+		this.store.failingRenewals = 1000;
+		this.time.advance(Duration.ofMillis(6900));
+		outOfThreads.set(true);
+		this.time.advance(Duration.ofMillis(200));
+		assertThat(this.losses).isEmpty();
+		outOfThreads.set(false);
+		this.time.advance(seconds(2));
+		assertThat(work).isCancelled();
+		assertThat(this.losses).hasSize(1);
+		assertThat(ended.toCompletableFuture())
+			.isCompletedWithValueMatching((result) -> result.outcome() == RunOutcome.LOST);
+	}
+
+	@Test
+	void aStageThatWasInterruptedElsewhereInterruptsNoWorker() {
+		SingletonJobRunner runner = runner(this.time, this.time);
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletionStage<RunResult> ended = runner.start(new RunRequest(BILLING, SETTINGS, null), (run) -> work);
+		work.completeExceptionally(new InterruptedException());
+		assertThat(ended.toCompletableFuture())
+			.isCompletedWithValueMatching((result) -> result.outcome() == RunOutcome.FAILED);
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void aThreadThatIsInterruptedWhileItBeginsAStageStaysInterrupted() {
+		SingletonJobRunner runner = runner(this.time, this.time);
+		CompletionStage<RunResult> ended = runner.start(new RunRequest(BILLING, SETTINGS, null), (run) -> {
+			throw new InterruptedException();
+		});
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(ended.toCompletableFuture())
+			.isCompletedWithValueMatching((result) -> result.outcome() == RunOutcome.FAILED);
+	}
+
+	@Test
 	void aListenerThatThrowsAnErrorKeepsNoLease() {
 		RunListener listener = new RunListener() {
 
