@@ -20,8 +20,9 @@ public record IdempotencyKey(String value) {
 	 * Derives a key. Each part counts with its kind and its length, so that
 	 * {@code ("a", "bc")} and {@code ("ab", "c")}, or {@code 1} and {@code "1"}, differ;
 	 * {@code 1} and {@code 1L} do not.
-	 * @param work what identifies the effect: texts, whole or decimal numbers, enums,
-	 * UUIDs, booleans, dates and times of {@code java.time}
+	 * @param work what identifies the effect: texts, whole numbers, {@code BigDecimal}
+	 * (no {@code double} or {@code float}), enums, UUIDs, booleans, dates and times of
+	 * {@code java.time}
 	 * @return the key
 	 * @throws IllegalArgumentException if {@code work} is empty or contains null or a
 	 * value without a stable text

@@ -89,8 +89,9 @@ public interface JobRun {
 	 * A key for an effect that no database can fence, such as a payment or a mail: the
 	 * receiver that remembers it executes the effect once. It is derived from the job and
 	 * the work alone, and so equal for every retry and every holder.
-	 * @param work what identifies the effect: texts, whole or decimal numbers, enums,
-	 * UUIDs, booleans, dates and times of {@code java.time}
+	 * @param work what identifies the effect: texts, whole numbers, {@code BigDecimal}
+	 * (no {@code double} or {@code float}), enums, UUIDs, booleans, dates and times of
+	 * {@code java.time}
 	 * @return the key
 	 * @throws IllegalArgumentException if {@code work} is empty or contains null or a
 	 * value without a stable text

@@ -89,6 +89,12 @@ class CheckerTests {
 	}
 
 	@Test
+	void aFailureWithoutAFaultIsFound() {
+		note("billing", "FAILED", 7, 1100, "");
+		assertThat(check().others()).singleElement().asString().startsWith("failed without a reason");
+	}
+
+	@Test
 	void aPauseOfTheMachineIsAReasonForALoss() {
 		note("billing", "LOST", 7, 2100, "").note("", "PAUSE", 0, 1000, "1050");
 		assertThat(check().others()).isEmpty();

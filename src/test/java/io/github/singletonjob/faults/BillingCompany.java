@@ -87,12 +87,13 @@ final class BillingCompany implements AutoCloseable {
 		addUnlessGiven(all, "--singleton-job.lease.ttl", TTL.toMillis() + "ms");
 		addUnlessGiven(all, "--singleton-job.store", "postgres");
 		addUnlessGiven(all, "--singleton-job.namespace", "shop");
-		JvmProcess process = JvmProcess.of(main, all.toArray(String[]::new))
-			.option("-XX:TieredStopAtLevel=1")
-			.echo(name)
-			.start();
+		JvmProcess process = JvmProcess.of(main, all.toArray(String[]::new)).echo(name).start();
 		this.servers.put(process, 0);
 		return process;
+	}
+
+	void resumeAll() {
+		this.servers.keySet().stream().filter(JvmProcess::isAlive).forEach(JvmProcess::resume);
 	}
 
 	private static void addUnlessGiven(List<String> arguments, String name, String value) {

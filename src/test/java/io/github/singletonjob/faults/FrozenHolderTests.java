@@ -7,6 +7,7 @@ import java.util.Objects;
 import io.github.singletonjob.servers.JvmProcess;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
@@ -53,6 +54,12 @@ class FrozenHolderTests {
 		if (shared != null) {
 			shared.close();
 		}
+	}
+
+	/** A test that fails leaves the others what they need. */
+	@AfterEach
+	void wakeEverybodyUp() {
+		this.company.resumeAll();
 	}
 
 	@Test

@@ -29,7 +29,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class FenceStress {
 
+	static final String STALE_ROWS = "stale rows that became visible";
+
 	static final int WORKERS = 6;
+
+	private static final String COMMIT_SECONDS = "0.001";
 
 	private final GuardedDatabase database;
 
@@ -105,6 +109,21 @@ final class FenceStress {
 			this.over = true;
 			executor.shutdownNow();
 		}
+	}
+
+	/**
+	 * Makes commits take time, as a disk does, in Postgres: what happens in that time,
+	 * happens between the check and the end of the commit.
+	 */
+	void slowDownCommits() {
+		this.database.outside().sql("""
+				create function slow_down() returns trigger language plpgsql as
+				'begin perform pg_sleep(%s); return null; end'
+				""".formatted(COMMIT_SECONDS)).update();
+		this.database.outside().sql("""
+				create constraint trigger slow_down after insert on invoice deferrable initially deferred
+				for each row execute function slow_down()
+				""").update();
 	}
 
 	/** Raises again and again, and looks each time at what is there of older tokens. */

@@ -25,7 +25,7 @@ final class Ports {
 
 	private static final int BEYOND_HIGHEST = 32000;
 
-	private static final int PARTS = 4;
+	private static final int PARTS = 5;
 
 	private static final int SIZE_OF_PART = (BEYOND_HIGHEST - LOWEST) / PARTS;
 

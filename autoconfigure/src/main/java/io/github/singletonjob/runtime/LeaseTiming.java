@@ -5,7 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The times of a lease. They must leave room for three failed renewals in a row.
+ * The times of a lease. They must leave room for three renewals in a row, of which two
+ * get no answer.
  *
  * @param ttl how long a silent holder keeps the job
  * @param renewEvery how often the lease is renewed
@@ -34,12 +35,12 @@ public record LeaseTiming(Duration ttl, Duration renewEvery, Duration stopEarly)
 		require(stopEarly.compareTo(MIN_STOP_EARLY) >= 0,
 				() -> "stop-early " + text(stopEarly) + " is too short: it must be at least " + text(MIN_STOP_EARLY));
 		Duration callTimeout = ttl.minus(stopEarly).minus(renewEvery).dividedBy(3);
-		require(callTimeout.compareTo(MIN_CALL_TIMEOUT) >= 0,
-				() -> "ttl " + text(ttl) + ", renew-every " + text(renewEvery) + " and stop-early " + text(stopEarly)
-						+ " do not fit together: ttl - stop-early - renew-every must leave at least "
-						+ text(MIN_CALL_TIMEOUT.multipliedBy(3))
-						+ ", so that three renewals may fail in a row. Raise ttl, or leave renew-every and stop-early"
-						+ " out: they default to a third and three tenths of the ttl");
+		require(callTimeout.compareTo(MIN_CALL_TIMEOUT) >= 0, () -> "ttl " + text(ttl) + ", renew-every "
+				+ text(renewEvery) + " and stop-early " + text(stopEarly)
+				+ " do not fit together: ttl - stop-early - renew-every must leave at least "
+				+ text(MIN_CALL_TIMEOUT.multipliedBy(3))
+				+ ", so that two renewals may stay without an answer. Raise ttl, or leave renew-every and stop-early"
+				+ " out: they default to a third and three tenths of the ttl");
 	}
 
 	/**
@@ -56,8 +57,8 @@ public record LeaseTiming(Duration ttl, Duration renewEvery, Duration stopEarly)
 	}
 
 	/**
-	 * How long one call to the store may take, so that three may fail in a row between a
-	 * renewal and the deadline.
+	 * How long one call to the store may take, so that between a renewal and the deadline
+	 * two may stay without an answer and a third one can still get its own.
 	 * @return a third of what is left of the time to live
 	 */
 	public Duration callTimeout() {

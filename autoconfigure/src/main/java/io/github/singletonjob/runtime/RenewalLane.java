@@ -77,7 +77,7 @@ final class RenewalLane {
 			catch (RuntimeException | Error ex) {
 				logger.warn("Renewal could not start: " + ex);
 				this.calling.set(false);
-				this.tick.after(retryDelay());
+				this.tick.after(atLeast(retryDelay()));
 			}
 		}
 	}
@@ -96,6 +96,7 @@ final class RenewalLane {
 
 	private void renewAll() {
 		boolean renewed = false;
+		long begun = this.scheduling.clock().nanoTime();
 		try {
 			List<ActiveRun> due = held().toList();
 			due.stream().findFirst().ifPresent((run) -> this.watch.begins(run.job()));
@@ -106,7 +107,10 @@ final class RenewalLane {
 		}
 		finally {
 			this.calling.set(false);
-			this.tick.after(renewed ? this.timing.renewEvery() : retryDelay());
+			// From before the call, as the deadlines: what it took is not waited for
+			// again
+			Duration took = Duration.ofNanos(this.scheduling.clock().nanoTime() - begun);
+			this.tick.after(atLeast((renewed ? this.timing.renewEvery() : retryDelay()).minus(took)));
 		}
 	}
 
@@ -172,7 +176,10 @@ final class RenewalLane {
 
 	private Duration retryDelay() {
 		long most = this.timing.callTimeout().toNanos() / 2;
-		Duration delay = Duration.ofNanos(this.scheduling.random().nextLong(most / 2, most));
+		return Duration.ofNanos(this.scheduling.random().nextLong(most / 2, most));
+	}
+
+	private static Duration atLeast(Duration delay) {
 		return (delay.compareTo(MIN_RETRY) > 0) ? delay : MIN_RETRY;
 	}
 

@@ -74,8 +74,7 @@ class StageJobTests {
 		CompletableFuture<String> unused = work.whenComplete((value, failure) -> {
 			cancelling.countDown();
 			try {
-				boolean released = release.await(20, TimeUnit.SECONDS);
-				assertThat(released).isTrue();
+				boolean unusedAnswer = release.await(20, TimeUnit.SECONDS);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

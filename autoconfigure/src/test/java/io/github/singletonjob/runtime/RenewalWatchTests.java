@@ -115,7 +115,7 @@ class RenewalWatchTests {
 	}
 
 	@Test
-	void collectorsThatDoNotPauseAreNotCounted() {
+	void whichCollectorsPauseIsToldByTheirNames() {
 		assertThat(List.of("ZGC Cycles", "Shenandoah Cycles", "G1 Concurrent GC"))
 			.noneMatch(GarbageCollections::pauses);
 		assertThat(List.of("ZGC Pauses", "Shenandoah Pauses", "G1 Young Generation", "Copy", "PS MarkSweep"))

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobBody;
@@ -86,6 +87,21 @@ class SingletonJobRunnerTests {
 		});
 		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
 		assertThat(this.losses).isEmpty();
+	}
+
+	@Test
+	void twoRenewalsWithoutAnAnswerLeaveTimeForAThird() {
+		AtomicInteger renewals = new AtomicInteger();
+		this.store.duringRenewal = () -> {
+			boolean answers = renewals.incrementAndGet() % 3 == 0;
+			this.time.advance(answers ? TIMING.callTimeout().dividedBy(2) : TIMING.callTimeout());
+			if (!answers) {
+				throw new LeaseStoreException("no answer in time", null);
+			}
+		};
+		RunResult result = run((run) -> this.time.advance(seconds(60)));
+		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
+		assertThat(renewals.get()).isGreaterThan(20);
 	}
 
 	@Test
