@@ -21,8 +21,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What a fenced transaction costs, of one row, against the same without a guard. The
- * figures are printed. The bounds are loose, for machines that do other things meanwhile;
- * with a network in between, the bound still notices one more round trip.
+ * figures are printed; for those of a server that has been up for a while, compile as one
+ * does: {@code -DargLine=}. The bounds are loose, for machines that do other things
+ * meanwhile; with a network in between, the bound still notices one more round trip.
  */
 @Timeout(180)
 class FenceCostTests {
