@@ -86,6 +86,11 @@ final class Checker {
 				open.add(String.valueOf(entry.fireTime()));
 			}
 		}
+		// Also of a run that was ended before it could write
+		this.history.notes("GRANTED")
+			.stream()
+			.filter((note) -> note.job().equals(StatementsJob.JOB) && note.at() < this.history.settled())
+			.forEach((note) -> open.add(note.detail()));
 		open.removeAll(completed);
 		return open.size();
 	}

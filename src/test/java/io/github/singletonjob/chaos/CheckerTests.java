@@ -62,6 +62,14 @@ class CheckerTests {
 	}
 
 	@Test
+	void aFireTimeThatWasGrantedAndNeverBeganIsLost() {
+		note(StatementsJob.JOB, "GRANTED", 7, 1000, "00:00:03");
+		assertThat(check().lostFireTimes()).isOne();
+		statement("BEGIN", 8, 2000, "00:00:03").statement("END", 8, 2100, "00:00:03");
+		assertThat(check().lostFireTimes()).isZero();
+	}
+
+	@Test
 	void aFireTimeThatHasBegunWhenAllWasWellIsNotLost() {
 		statement("BEGIN", 7, SETTLED, "00:00:03");
 		assertThat(check().isViolation()).isFalse();

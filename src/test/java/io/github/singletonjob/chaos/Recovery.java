@@ -88,9 +88,11 @@ final class Recovery {
 	private long openFireTimes() {
 		this.settled = System.currentTimeMillis() - COMMITTED.toMillis();
 		return this.company.books()
-			.number("select count(distinct fire_time) from history b where b.id >= " + this.mark.history()
-					+ " and b.job = 'statements' and b.kind = 'BEGIN' and not exists (select 1 from history e"
-					+ " where e.job = b.job and e.kind = 'END' and e.fire_time = b.fire_time and e.id > b.id - 1000)");
+			.number("select count(*) from (select fire_time from history where id >= " + this.mark.history()
+					+ " and job = 'statements' and kind = 'BEGIN' union select detail from diary where id >= "
+					+ this.mark.diary() + " and job = 'statements' and kind = 'GRANTED') b where not exists"
+					+ " (select 1 from history e where e.job = 'statements' and e.kind = 'END'"
+					+ " and e.fire_time = b.fire_time and e.id > " + this.mark.history() + " - 1000)");
 	}
 
 }
