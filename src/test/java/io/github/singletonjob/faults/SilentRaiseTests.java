@@ -1,7 +1,9 @@
 package io.github.singletonjob.faults;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -48,8 +50,10 @@ class SilentRaiseTests {
 
 	private static final JobId BILLING = new JobId("shop", "billing");
 
-	private static final RunSettings SETTINGS = new RunSettings(LeaseTiming.of(Duration.ofSeconds(4), null, null), null,
-			OnLost.INTERRUPT, false);
+	private static final Duration TTL = Duration.ofSeconds(4);
+
+	private static final RunSettings SETTINGS = new RunSettings(LeaseTiming.of(TTL, null, null), null, OnLost.INTERRUPT,
+			false);
 
 	private final String url = PostgresServer.shared().newDatabase();
 
@@ -72,7 +76,7 @@ class SilentRaiseTests {
 	}
 
 	@Test
-	void theJobGoesOnElsewhere() {
+	void theLeaseIsKeptUntilTheRaiseIsGivenUpAndThenTheJobGoesOnElsewhere() {
 		new PostgresSchema(this.source).initialize();
 		new FenceSchema(dataSource(this.url)).initialize();
 		this.first.probe();
@@ -81,16 +85,33 @@ class SilentRaiseTests {
 		CompletableFuture<RunResult> raising = CompletableFuture
 			.supplyAsync(() -> silent.run(BILLING, SETTINGS, (run) -> {
 			}));
-		SingletonJobRunner other = runner(this.second, dataSource(this.url));
+		Awaitility.await("kept meanwhile, for longer than its time to live")
+			.atMost(Duration.ofSeconds(30))
+			.during(TTL.plusSeconds(1))
+			.until(this::isHeld);
 		// The bound of a raise is twice the time to live
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> raising.get(30, TimeUnit.SECONDS))
 			.withCauseInstanceOf(LeaseStoreException.class)
 			.withMessageContaining("the fence could not be raised");
+		Awaitility.await("given back before it expires").atMost(TTL.dividedBy(2)).until(() -> !isHeld());
+		SingletonJobRunner other = runner(this.second, dataSource(this.url));
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(20))
 			.ignoreException(LeaseStoreException.class)
 			.until(() -> other.run(BILLING, SETTINGS, (run) -> {
 			}).outcome() == RunOutcome.COMPLETED);
+	}
+
+	/** By the lock itself, because an attempt could get it. */
+	private boolean isHeld() throws SQLException {
+		try (Connection connection = PostgresServer.connect(this.url);
+				Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery("""
+						select count(*) from pg_locks where locktype = 'advisory'
+						and database = (select oid from pg_database where datname = current_database())""")) {
+			row.next();
+			return row.getInt(1) == 1;
+		}
 	}
 
 	private DataSource silentDataSource() {
