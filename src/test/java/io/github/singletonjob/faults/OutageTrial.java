@@ -21,6 +21,9 @@ final class OutageTrial implements AutoCloseable {
 
 	private static final Duration RECOVERY = Duration.ofSeconds(30);
 
+	/** How long it may take from a grant to the body. */
+	private static final Duration ON_THE_WAY = Duration.ofSeconds(1);
+
 	private final TcpProxy proxy;
 
 	private final JvmProcess application;
@@ -66,13 +69,14 @@ final class OutageTrial implements AutoCloseable {
 		begin.accept(this.proxy);
 		Awaitility.await().atMost(OUTAGE.multipliedBy(2)).until(() -> since(start).compareTo(OUTAGE) >= 0);
 		double share = (double) this.application.cpuTime().minus(cpu).toNanos() / since(start).toNanos();
-		List<String> during = this.application.lines();
+		List<String> all = this.application.lines();
+		List<String> during = all.subList(seen, all.size());
 		long restored = System.nanoTime();
 		this.proxy.pass();
 		awaitFiring();
 		Duration recovered = since(restored);
 		this.application.awaitLineFrom(seen, (line) -> line.startsWith("SAYS HOLDS hasty"), RECOVERY);
-		return new OutageReport(share, lostAfter(during.subList(seen, during.size()), began), recovered, before,
+		return new OutageReport(share, lostAfter(during, began), begun(during, began), recovered, before,
 				awaitRenewed());
 	}
 
@@ -93,8 +97,20 @@ final class OutageTrial implements AutoCloseable {
 		return lines.stream()
 			.filter((line) -> line.startsWith("SAYS LOST hasty"))
 			.findFirst()
-			.map((line) -> Long.parseLong(line.substring(line.lastIndexOf('@') + 1)) - began)
+			.map((line) -> timeOf(line) - began)
 			.orElse(Long.MAX_VALUE);
+	}
+
+	/** Without those whose lease was granted just before. */
+	private static List<String> begun(List<String> lines, long began) {
+		return lines.stream()
+			.filter((line) -> line.startsWith("SAYS RAN ") || line.startsWith("SAYS HOLDS "))
+			.filter((line) -> timeOf(line) - began > ON_THE_WAY.toMillis())
+			.toList();
+	}
+
+	private static long timeOf(String line) {
+		return Long.parseLong(line.substring(line.lastIndexOf('@') + 1));
 	}
 
 	private static Duration since(long nanos) {
@@ -112,11 +128,13 @@ final class OutageTrial implements AutoCloseable {
 	 *
 	 * @param cpuShare the cores that the application used meanwhile
 	 * @param lostAfterMillis after which time the run with the short lease was lost
+	 * @param begun what bodies said that began meanwhile
 	 * @param recovery after which time all jobs had fired again
 	 * @param before the run with the long lease before the outage
 	 * @param after the same after it
 	 */
-	record OutageReport(double cpuShare, long lostAfterMillis, Duration recovery, Held before, Held after) {
+	record OutageReport(double cpuShare, long lostAfterMillis, List<String> begun, Duration recovery, Held before,
+			Held after) {
 	}
 
 	/**

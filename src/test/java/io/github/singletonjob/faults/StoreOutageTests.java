@@ -32,12 +32,12 @@ class StoreOutageTests {
 	/** Of a core: 0.05 and less, and more of it on a machine that is busy with others. */
 	private static final double NEXT_TO_NOTHING = 0.08;
 
-	private static final Map<Store, CompletableFuture<Reports>> TRIALS = new EnumMap<>(Store.class);
+	private static final Map<StoreKind, CompletableFuture<Reports>> TRIALS = new EnumMap<>(StoreKind.class);
 
 	@BeforeAll
 	static void begin() {
-		for (Store store : Store.values()) {
-			if (store != Store.ETCD || EtcdServer.isAvailable()) {
+		for (StoreKind store : StoreKind.values()) {
+			if (store != StoreKind.ETCD || EtcdServer.isAvailable()) {
 				OutageTrial trial = store.open();
 				TRIALS.put(store, CompletableFuture.supplyAsync(() -> attempt(store, trial)));
 			}
@@ -49,7 +49,7 @@ class StoreOutageTests {
 		CompletableFuture.allOf(TRIALS.values().toArray(CompletableFuture[]::new)).exceptionally((ex) -> null).join();
 	}
 
-	private static Reports attempt(Store store, OutageTrial trial) {
+	private static Reports attempt(StoreKind store, OutageTrial trial) {
 		try (trial) {
 			trial.awaitRoutine();
 			return new Reports(report(store, trial, "silent", TcpProxy::hang),
@@ -57,7 +57,7 @@ class StoreOutageTests {
 		}
 	}
 
-	private static OutageReport report(Store store, OutageTrial trial, String kind, Consumer<TcpProxy> begin) {
+	private static OutageReport report(StoreKind store, OutageTrial trial, String kind, Consumer<TcpProxy> begin) {
 		OutageReport report = trial.outage(begin);
 		System.out.printf(
 				"%s %s for 10 s: CPU %.1f %% of a core, short lease lost after %d ms, all fire again after %d ms%n",
@@ -70,14 +70,14 @@ class StoreOutageTests {
 		proxy.reset();
 	}
 
-	private static Reports reports(Store store) {
+	private static Reports reports(StoreKind store) {
 		assumeTrue(TRIALS.containsKey(store));
 		return TRIALS.get(store).orTimeout(200, TimeUnit.SECONDS).join();
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void aRunWhoseLeaseLastsLongerSurvives(Store store) {
+	void aRunWhoseLeaseLastsLongerSurvives(StoreKind store) {
 		OutageReport silent = reports(store).silent();
 		assertThat(silent.after().token()).isEqualTo(silent.before().token());
 	}
@@ -85,28 +85,35 @@ class StoreOutageTests {
 	/** A session of Postgres ends with its connection, and the lease with it. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "POSTGRES")
-	void itSurvivesAlsoIfConnectionsAreReset(Store store) {
+	void itSurvivesAlsoIfConnectionsAreReset(StoreKind store) {
 		OutageReport refusing = reports(store).refusing();
 		assertThat(refusing.after().token()).isEqualTo(refusing.before().token());
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void aRunWithAShorterLeaseIsLostBeforeItCanBeTakenOver(Store store) {
+	void aRunWithAShorterLeaseIsLostBeforeItCanBeTakenOver(StoreKind store) {
 		assertThat(reports(store).silent().lostAfterMillis()).isBetween(500L, OutageProcess.HASTY.toMillis());
 		assertThat(reports(store).refusing().lostAfterMillis()).isLessThan(OutageProcess.HASTY.toMillis());
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void meanwhileTheApplicationUsesNextToNoTimeOfTheProcessor(Store store) {
+	void meanwhileNoJobBegins(StoreKind store) {
+		assertThat(reports(store).silent().begun()).isEmpty();
+		assertThat(reports(store).refusing().begun()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void meanwhileTheApplicationUsesNextToNoTimeOfTheProcessor(StoreKind store) {
 		assertThat(reports(store).silent().cpuShare()).isLessThan(NEXT_TO_NOTHING);
 		assertThat(reports(store).refusing().cpuShare()).isLessThan(NEXT_TO_NOTHING);
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void afterwardsAllGoesOnWithoutARestart(Store store) {
+	void afterwardsAllGoesOnWithoutARestart(StoreKind store) {
 		for (OutageReport report : List.of(reports(store).silent(), reports(store).refusing())) {
 			assertThat(report.recovery()).isLessThan(Duration.ofSeconds(5));
 			assertThat(report.after().isHeld()).isTrue();
@@ -122,7 +129,7 @@ class StoreOutageTests {
 	private record Reports(OutageReport silent, OutageReport refusing) {
 	}
 
-	private enum Store {
+	private enum StoreKind {
 
 		POSTGRES, REDIS, ETCD;
 
