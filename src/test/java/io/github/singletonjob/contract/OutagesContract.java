@@ -61,7 +61,9 @@ abstract class OutagesContract {
 				() -> renew(store, grant), () -> store.release(grant))) {
 			long start = System.nanoTime();
 			assertUnknown(call);
-			assertThat(Instances.since(start)).isLessThan(request.callTimeout().multipliedBy(2));
+			// An unbounded call would take longer than the time to live, which is six
+			// times as long
+			assertThat(Instances.since(start)).isLessThan(request.callTimeout().multipliedBy(4));
 		}
 	}
 

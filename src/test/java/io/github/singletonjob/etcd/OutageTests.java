@@ -122,7 +122,9 @@ class OutageTests {
 	private static void assertUnknown(Runnable call) {
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(call::run).withMessageNotContaining("\n");
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(900));
+		// The time of the call is 300 ms; without it this would take for as long as etcd
+		// is away
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
 	}
 
 	@Test

@@ -47,7 +47,8 @@ class ManyLeasesTests {
 					roundTrips, took.toMillis(), ROUND_TRIP.toMillis());
 			assertThat(answers).isEqualTo(Collections.nCopies(1000, Renewal.EXTENDED));
 			assertThat(roundTrips).isEqualTo(1);
-			assertThat(took).isBetween(ROUND_TRIP, ROUND_TRIP.multipliedBy(2));
+			// One after the other they would take more than three minutes
+			assertThat(took).isBetween(ROUND_TRIP, ROUND_TRIP.multipliedBy(10));
 			proxy.pass();
 		}
 	}
