@@ -1,67 +1,79 @@
 package io.github.singletonjob.faults;
 
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
-import java.time.Duration;
-import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.singletonjob.servers.JvmProcess;
 import io.github.singletonjob.servers.PostgresServer;
 import io.github.singletonjob.servers.TcpProxy;
-import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The commit of a transaction comes late: one of a run, which is refused by then, and one
- * of the application's own, which nobody ends.
+ * The commit of a transaction is sent while the lease is held, and arrives after the
+ * successor has begun. Nothing but the fence is in its way: the database does not end the
+ * session that idles in its transaction meanwhile.
  */
 @Timeout(180)
 class HeldUpCommitTests {
 
-	private static final Duration THREE_TTLS = BillingCompany.TTL.multipliedBy(3);
+	/**
+	 * They leave the holder more than a second from any renewal on, so that the commit is
+	 * sent before the lease is lost.
+	 */
+	private static final List<String> TIMES = List.of("--singleton-job.fencing.idle-in-transaction-timeout=0",
+			"--singleton-job.lease.ttl=3s", "--singleton-job.lease.renew-every=500ms",
+			"--singleton-job.lease.stop-early=500ms");
 
-	@Test
-	void aHolderWhoseCommitIsHeldUpOnTheWireCannotCommitLater() {
-		try (BillingCompany company = new BillingCompany();
-				TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port())) {
-			company.startBehind(proxy, "one");
-			JvmProcess first = company.awaitHolderThatPausesAt(5);
-			JvmProcess second = company.start("two");
-			long token = company.awaitBegin(first);
-			company.awaitLine(first, "SAYS INSIDE 5 .*");
-			proxy.hangRequests();
-			long successor = company.awaitBegin(second);
-			assertThat(successor).isGreaterThan(token);
-			company.awaitLine(second, "SAYS END " + successor + " held=true .*");
-			proxy.pass();
-			company.awaitLine(first, "SAYS REFUSED 5 with " + token + ".*");
-			company.awaitLine(first, "SAYS END " + token + " held=false .*");
-			company.assertBooksAreRight();
-		}
+	private final BillingCompany company = new BillingCompany();
+
+	private final TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port());
+
+	@AfterEach
+	void stop() {
+		this.company.close();
+		this.proxy.close();
 	}
 
 	@Test
-	void aTransactionOfTheApplicationOutsideAnyRunMayIdleForLongerThanTheTtl() throws SQLException {
-		try (BillingCompany company = new BillingCompany();
-				Connection own = PostgresServer.connect(company.jdbcUrl());
-				Statement statement = own.createStatement()) {
-			company.execute("create table note (text text)");
-			own.setAutoCommit(false);
-			statement.execute("insert into note values ('of the application')");
-			Instant begun = Instant.now();
-			company.start("one");
-			JvmProcess first = company.awaitHolder();
-			company.awaitLine(first, "SAYS END \\d+ held=true .*");
-			Awaitility.await()
-				.atMost(THREE_TTLS.plusSeconds(10))
-				.until(() -> Duration.between(begun, Instant.now()).compareTo(THREE_TTLS) >= 0);
-			own.commit();
-			assertThat(company.number("select count(*) from note")).isEqualTo(1);
-		}
+	void aCommitThatIsHeldUpOnTheWireIsRefusedByTheFence() {
+		JvmProcess first = holdUpCommit();
+		JvmProcess second = this.company.other(first);
+		long token = this.company.awaitBegin(first);
+		long successor = this.company.awaitBegin(second);
+		assertThat(successor).isGreaterThan(token);
+		this.proxy.pass();
+		this.company.awaitLine(first, "SAYS REFUSED 5 with " + token + ": .*division by zero.*");
+		this.company.awaitLine(second, "SAYS END " + successor + " held=true .*");
+		this.company.awaitLine(first, "SAYS END " + token + " held=false .*");
+		this.company.assertBooksAreRight();
+	}
+
+	@Test
+	void withoutTheFenceTheSameCommitChargesACustomerTwice() {
+		JvmProcess first = holdUpCommit("--singleton-job.fencing.enabled=false");
+		JvmProcess second = this.company.other(first);
+		this.company.awaitBegin(second);
+		this.proxy.pass();
+		this.company.awaitCharged(first, 5);
+		this.company.awaitCharged(second, 5);
+		assertThat(this.company.customersChargedTwice()).isPositive();
+	}
+
+	/**
+	 * Starts two servers, and cuts what the holder sends while it is in a transaction.
+	 */
+	private JvmProcess holdUpCommit(String... more) {
+		String[] arguments = Stream.concat(TIMES.stream(), Stream.of(more)).toArray(String[]::new);
+		JvmProcess holder = this.company.startBehind(this.proxy, "one", arguments);
+		this.company.awaitHolderThatPausesAt(5);
+		this.company.start("two");
+		this.company.awaitLine(holder, "SAYS INSIDE 5 .*");
+		this.proxy.hangRequests();
+		return holder;
 	}
 
 }

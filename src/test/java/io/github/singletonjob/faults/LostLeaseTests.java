@@ -1,5 +1,8 @@
 package io.github.singletonjob.faults;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -7,6 +10,7 @@ import io.github.singletonjob.servers.JvmProcess;
 import io.github.singletonjob.servers.PostgresServer;
 import io.github.singletonjob.servers.PostgresServer.Stop;
 import io.github.singletonjob.servers.TcpProxy;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -21,8 +25,9 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The session of a holder, its network or its database ends, or it is stopped. Lease
- * times: ttl 2 s, margin 0.6 s. Two servers live on from one test to the next.
+ * The session of a holder, its network or its database ends, or it is stopped; the
+ * application's own transactions are nobody's business. Lease times: ttl 2 s, margin 0.6
+ * s. Two servers live on from one test to the next.
  */
 @Timeout(180)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -32,6 +37,8 @@ class LostLeaseTests {
 	private static final Duration WAIT = Duration.ofSeconds(60);
 
 	private static final long LONGEST_OVERLAP = 1400;
+
+	private static final Duration THREE_TTLS = BillingCompany.TTL.multipliedBy(3);
 
 	private final BillingCompany company = new BillingCompany();
 
@@ -105,7 +112,7 @@ class LostLeaseTests {
 	}
 
 	@Test
-	void renewalsThatTimeOutInARowInsideTheDeadlineDoNotEndARun() {
+	void aRenewalThatTimesOutInsideTheDeadlineDoesNotEndARun() {
 		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port());
 				BillingCompany company = new BillingCompany()) {
 			company.start("one", "--store.url=" + proxy.through(company.jdbcUrl()), "--singleton-job.lease.ttl=6s",
@@ -119,6 +126,24 @@ class LostLeaseTests {
 			first.awaitLine("SAYS END \\d+ held=true .*", WAIT);
 			assertThat(first.lines()).noneMatch((line) -> line.contains("SAYS LOST"));
 			company.assertBooksAreRight();
+		}
+	}
+
+	@Test
+	void aTransactionOfTheApplicationOutsideAnyRunMayIdleForLongerThanTheTtl() throws SQLException {
+		this.company.execute("create table note (text text)");
+		try (Connection own = PostgresServer.connect(this.company.jdbcUrl());
+				Statement statement = own.createStatement()) {
+			own.setAutoCommit(false);
+			statement.execute("insert into note values ('of the application')");
+			Instant begun = Instant.now();
+			JvmProcess first = this.company.awaitHolder();
+			this.company.awaitLine(first, "SAYS END \\d+ held=true .*");
+			Awaitility.await()
+				.atMost(THREE_TTLS.plusSeconds(10))
+				.until(() -> Duration.between(begun, Instant.now()).compareTo(THREE_TTLS) >= 0);
+			own.commit();
+			assertThat(this.company.number("select count(*) from note")).isEqualTo(1);
 		}
 	}
 
