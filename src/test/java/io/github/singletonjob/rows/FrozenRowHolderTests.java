@@ -2,11 +2,14 @@ package io.github.singletonjob.rows;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.singletonjob.servers.JvmProcess;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,9 +19,11 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 /**
  * A holder is stopped in the middle of its run and wakes up after its successor has
- * charged everything. The transaction fence is off: rows alone protect themselves.
+ * charged everything. The transaction fence is off: rows alone protect themselves. The
+ * two servers live on from one test to the next.
  */
 @Timeout(180)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FrozenRowHolderTests {
 
 	private static final Duration WAIT = Duration.ofSeconds(60);
@@ -27,16 +32,31 @@ class FrozenRowHolderTests {
 
 	private final InvoiceDatabase database = new InvoiceDatabase();
 
-	private JvmProcess one;
+	private final JvmProcess one = start("one");
 
-	private JvmProcess two;
+	private final JvmProcess two = start("two");
+
+	/** Of the last invoice so far. */
+	private int last;
+
+	FrozenRowHolderTests() {
+		this.database.execute("create table charge (id bigserial, invoice bigint not null, token bigint not null)");
+		this.database.execute("create table plan (way text not null)");
+		this.database.execute("insert into plan values ('')");
+	}
 
 	@BeforeEach
-	void createTables() {
-		this.database.execute("create table charge (id bigserial, invoice bigint not null, token bigint not null)");
+	void awaitServers() {
+		List.of(this.one, this.two).forEach((server) -> server.awaitLine("SAYS READY", WAIT));
+		this.database.execute("truncate invoice, charge");
 	}
 
 	@AfterEach
+	void wakeEverybodyUp() {
+		List.of(this.one, this.two).forEach(JvmProcess::resume);
+	}
+
+	@AfterAll
 	void stop() {
 		this.one.close();
 		this.two.close();
@@ -45,8 +65,8 @@ class FrozenRowHolderTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "jdbc", "jpa", "query" })
 	void aFrozenHolderChargesNothingTwice(String way) {
-		JvmProcess frozen = freezeAndResume(way);
-		List<String> refusals = frozen.lines().stream().filter((line) -> line.startsWith("SAYS REFUSED")).toList();
+		String charged = freezeAndResume(way);
+		List<String> refusals = lines("SAYS REFUSED (\\d+) with " + tokenOf(charged) + ":.*");
 		assertThat(refusals).hasSizeGreaterThan(5).last(STRING).contains("StaleTokenException");
 		// With entities, the first one was read before the takeover: its version tells
 		assertThat(refusals.get(0))
@@ -62,36 +82,45 @@ class FrozenRowHolderTests {
 		assertThat(invoicesChargedTwice()).isGreaterThan(5);
 	}
 
-	private JvmProcess freezeAndResume(String way) {
-		this.one = start("one", way);
-		this.two = start("two", way);
-		List.of(this.one, this.two).forEach((server) -> server.awaitLine("SAYS READY", WAIT));
-		this.database.execute("insert into invoice (id) select generate_series(1, " + INVOICES + ")");
-		Awaitility.await().atMost(WAIT).until(() -> holds(this.one) || holds(this.two));
-		JvmProcess holder = holds(this.one) ? this.one : this.two;
-		holder.awaitLine("SAYS CHARGED 5 .*", WAIT);
+	/** Answers what the frozen one has said before. */
+	private String freezeAndResume(String way) {
+		int first = this.last + 1;
+		this.last += INVOICES;
+		this.database.execute("update plan set way = '" + way + "'");
+		this.database.execute("insert into invoice (id) select generate_series(" + first + ", " + this.last + ")");
+		String charged = "SAYS CHARGED " + (first + 4) + " with \\d+";
+		Awaitility.await().atMost(WAIT).until(() -> !lines(charged).isEmpty());
+		String line = lines(charged).get(0);
+		JvmProcess holder = this.one.lines().contains(line) ? this.one : this.two;
 		holder.freeze();
 		Awaitility.await()
 			.atMost(WAIT)
 			.until(() -> this.database.number("select count(distinct invoice) from charge") == INVOICES);
 		holder.resume();
-		holder.awaitLine("SAYS END .*", WAIT);
-		return holder;
+		holder.awaitLine("SAYS END " + tokenOf(line), WAIT);
+		return line;
 	}
 
-	private JvmProcess start(String name, String way) {
+	private static String tokenOf(String charged) {
+		return charged.substring(charged.lastIndexOf(' ') + 1);
+	}
+
+	private List<String> lines(String pattern) {
+		return Stream.of(this.one, this.two)
+			.flatMap((server) -> server.lines().stream())
+			.filter((line) -> line.matches(pattern))
+			.toList();
+	}
+
+	private JvmProcess start(String name) {
 		return JvmProcess
-			.of(RowFencedProcess.class, "--way=" + way, "--singleton-job.holder=" + name,
+			.of(RowFencedProcess.class, "--singleton-job.holder=" + name,
 					"--spring.datasource.url=" + this.database.url(), "--spring.datasource.username=postgres",
 					"--spring.datasource.hikari.maximum-pool-size=3", "--spring.main.banner-mode=off",
 					"--singleton-job.lease.ttl=2s", "--singleton-job.store=postgres", "--singleton-job.namespace=shop",
 					"--singleton-job.fencing.enabled=false")
 			.echo(name)
 			.start();
-	}
-
-	private static boolean holds(JvmProcess server) {
-		return server.lines().stream().anyMatch((line) -> line.startsWith("SAYS BEGIN"));
 	}
 
 	private long invoicesChargedTwice() {

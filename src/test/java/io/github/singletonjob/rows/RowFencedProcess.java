@@ -16,7 +16,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -54,15 +53,12 @@ public class RowFencedProcess {
 
 		private final Charging charging;
 
-		private final String way;
-
 		private final CountDownLatch never = new CountDownLatch(1);
 
-		Billing(JdbcClient jdbc, JobRun run, Charging charging, Environment environment) {
+		Billing(JdbcClient jdbc, JobRun run, Charging charging) {
 			this.jdbc = jdbc;
 			this.run = run;
 			this.charging = charging;
-			this.way = environment.getRequiredProperty("way");
 		}
 
 		@Scheduled(fixedDelay = 100)
@@ -75,7 +71,8 @@ public class RowFencedProcess {
 				pause(100);
 				return;
 			}
-			try (var scope = CurrentJobRun.open(neverTold()); Charging.Way charge = this.charging.begin(this.way)) {
+			String way = this.jdbc.sql("select way from plan").query(String.class).single();
+			try (var scope = CurrentJobRun.open(neverTold()); Charging.Way charge = this.charging.begin(way)) {
 				say("BEGIN " + this.run.token());
 				for (long invoice : due) {
 					charge(charge, invoice);

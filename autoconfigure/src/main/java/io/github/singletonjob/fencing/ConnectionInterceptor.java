@@ -60,9 +60,8 @@ final class ConnectionInterceptor implements MethodInterceptor {
 		}
 	}
 
-	// A class proxy has fields of its own, all null, and Boot reads HikariCP's field
-	// "pool"
-	// for its metrics. The pool sets it when it hands out its first connection.
+	// A class proxy has fields of its own, all null, and Boot reads one of HikariCP's for
+	// its metrics. The pool sets it when it hands out its first connection.
 	private void mirrorFields(MethodInvocation invocation) {
 		Object target = invocation.getThis();
 		Object proxy = (invocation instanceof ProxyMethodInvocation call) ? call.getProxy() : null;
