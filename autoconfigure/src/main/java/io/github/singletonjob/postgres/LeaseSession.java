@@ -57,10 +57,8 @@ final class LeaseSession {
 		this.opener = opener;
 		this.claims = claims;
 		this.times = times;
-		// Inherits nothing from the thread of whichever job comes first. Drivers are
-		// looked
-		// for by the loader of the thread, which on newer JDKs would not be the
-		// application's
+		// Inherits nothing from the thread of whichever job comes first; but drivers are
+		// looked for by a thread's class loader
 		this.thread = new Thread(null, this::live, "singleton-job-postgres-" + times.ttlMillis() + "ms", 0, false);
 		this.thread.setDaemon(true);
 		this.thread.setContextClassLoader(getClass().getClassLoader());

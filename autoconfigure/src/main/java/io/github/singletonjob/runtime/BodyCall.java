@@ -85,6 +85,19 @@ final class BodyCall {
 		this.unlimit.run();
 	}
 
+	/**
+	 * Lets no interrupt of the run through to the calling thread any more; the body goes
+	 * on elsewhere.
+	 * @param thrown by the body, or null
+	 */
+	void leaveThread(@Nullable Throwable thrown) {
+		boolean interruptedByUs = this.run.life().leaveThread();
+		boolean unused = interruptedByUs && Thread.interrupted();
+		if (interruptedByUs ? EnclosingRuns.isAnyInterrupted(this.run) : thrown instanceof InterruptedException) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	private void executeBound(JobBody body) throws Exception {
 		if (logger.isDebugEnabled()) {
 			logger.debug(this.run.job() + ": begins with token " + this.run.token()

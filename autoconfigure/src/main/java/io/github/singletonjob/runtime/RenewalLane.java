@@ -107,8 +107,7 @@ final class RenewalLane {
 		}
 		finally {
 			this.calling.set(false);
-			// From before the call, as the deadlines: what it took is not waited for
-			// again
+			// From before the call on, as the deadlines
 			Duration took = Duration.ofNanos(this.scheduling.clock().nanoTime() - begun);
 			this.tick.after(atLeast((renewed ? this.timing.renewEvery() : retryDelay()).minus(took)));
 		}

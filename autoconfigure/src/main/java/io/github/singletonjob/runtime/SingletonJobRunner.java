@@ -163,7 +163,7 @@ public final class SingletonJobRunner {
 		if (failure != null) {
 			work.completeExceptionally(failure);
 		}
-		leaveThread(run, failure);
+		call.leaveThread(failure);
 		follow(work.handleAsync((value, thrown) -> end(call, unwrap(thrown)), this.keeper.scheduling()::workOrRun),
 				result);
 	}
@@ -172,14 +172,6 @@ public final class SingletonJobRunner {
 	private void cancel(CompletionStage<?> stage, CompletableFuture<?> work) {
 		if (!work.isDone()) {
 			this.keeper.scheduling().work(() -> stage.toCompletableFuture().cancel(true));
-		}
-	}
-
-	private static void leaveThread(ActiveRun run, @Nullable Throwable failure) {
-		boolean interruptedByUs = run.life().leaveThread();
-		boolean unused = interruptedByUs && Thread.interrupted();
-		if (interruptedByUs ? EnclosingRuns.isAnyInterrupted(run) : failure instanceof InterruptedException) {
-			Thread.currentThread().interrupt();
 		}
 	}
 
