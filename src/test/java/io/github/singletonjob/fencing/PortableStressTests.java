@@ -17,6 +17,9 @@ class PortableStressTests {
 	/** H2 writes so fast that looking at its rows takes longer with each raise. */
 	private static final int RAISES = 60;
 
+	/** A few raises may all come between two commits. */
+	private static final int ATTEMPTS = 10;
+
 	@ParameterizedTest
 	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_REPEATABLE_READ",
 			"MARIADB, TRANSACTION_READ_COMMITTED", "MARIADB, TRANSACTION_REPEATABLE_READ" })
@@ -46,10 +49,13 @@ class PortableStressTests {
 	@ParameterizedTest
 	@EnumSource(PortableDatabase.class)
 	void aCheckWithoutALockLetsStaleRowsThrough(PortableDatabase kind) throws Exception {
-		try (GuardedDatabase database = kind.open()) {
-			assertThat(new FenceStress(database, RAISES).violationsByJdbc("TRANSACTION_READ_COMMITTED", ""))
-				.isPositive();
+		int violations = 0;
+		for (int attempt = 0; attempt < ATTEMPTS && violations == 0; attempt++) {
+			try (GuardedDatabase database = kind.open()) {
+				violations = new FenceStress(database, RAISES).violationsByJdbc("TRANSACTION_READ_COMMITTED", "");
+			}
 		}
+		assertThat(violations).isPositive();
 	}
 
 }

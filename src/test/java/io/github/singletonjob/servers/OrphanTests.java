@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class OrphanTests {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	@Test
 	void killedJvmLeavesNoServersEvenFrozenOnes() {
