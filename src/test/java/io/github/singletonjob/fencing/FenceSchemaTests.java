@@ -52,6 +52,28 @@ class FenceSchemaTests {
 	}
 
 	@Test
+	void thePlannerKnowsFromTheStartThatTheFenceIsSmall() {
+		this.schema.initialize();
+		assertThat(this.client.sql("explain select from singleton_job where namespace = 'shop' and name = 'billing'")
+			.query(String.class)
+			.list()).first().asString().startsWith("Seq Scan");
+	}
+
+	@Test
+	void fireTimesAreCreatedBesideAFenceOfAnotherOwner() {
+		this.schema.initialize();
+		this.client.sql("drop table singleton_job_fire_time").update();
+		this.client.sql("drop role if exists newcomer").update();
+		this.client.sql("create role newcomer login").update();
+		this.client.sql("grant select, insert, update on singleton_job to newcomer").update();
+		this.client.sql("grant create on schema public to newcomer").update();
+		FenceSchema ofNewcomer = new FenceSchema(as("newcomer", this.url));
+		ofNewcomer.initialize();
+		ofNewcomer.verify();
+		this.client.sql("drop owned by newcomer").update();
+	}
+
+	@Test
 	void aDatabaseThatFallsSilentEndsTheWait() {
 		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port())) {
 			FenceSchema silent = new FenceSchema(

@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The times of a lease. They must leave room for three renewals in a row, of which two
+ * The times of a lease. They must leave room for four renewals in a row, of which three
  * get no answer.
  *
  * @param ttl how long a silent holder keeps the job
@@ -19,6 +19,8 @@ public record LeaseTiming(Duration ttl, Duration renewEvery, Duration stopEarly)
 	private static final Duration MAX_TTL = Duration.ofDays(1);
 
 	private static final Duration MIN_CALL_TIMEOUT = Duration.ofMillis(100);
+
+	private static final int CALLS = 4;
 
 	private static final Duration MIN_STOP_EARLY = Duration.ofMillis(100);
 
@@ -34,12 +36,12 @@ public record LeaseTiming(Duration ttl, Duration renewEvery, Duration stopEarly)
 		require(renewEvery.compareTo(Duration.ZERO) > 0, () -> "renew-every must be positive");
 		require(stopEarly.compareTo(MIN_STOP_EARLY) >= 0,
 				() -> "stop-early " + text(stopEarly) + " is too short: it must be at least " + text(MIN_STOP_EARLY));
-		Duration callTimeout = ttl.minus(stopEarly).minus(renewEvery).dividedBy(3);
+		Duration callTimeout = ttl.minus(stopEarly).minus(renewEvery).dividedBy(CALLS);
 		require(callTimeout.compareTo(MIN_CALL_TIMEOUT) >= 0, () -> "ttl " + text(ttl) + ", renew-every "
 				+ text(renewEvery) + " and stop-early " + text(stopEarly)
 				+ " do not fit together: ttl - stop-early - renew-every must leave at least "
-				+ text(MIN_CALL_TIMEOUT.multipliedBy(3))
-				+ ", so that two renewals may stay without an answer. Raise ttl, or leave renew-every and stop-early"
+				+ text(MIN_CALL_TIMEOUT.multipliedBy(CALLS))
+				+ ", so that three renewals may stay without an answer. Raise ttl, or leave renew-every and stop-early"
 				+ " out: they default to a third and three tenths of the ttl");
 	}
 
@@ -58,11 +60,11 @@ public record LeaseTiming(Duration ttl, Duration renewEvery, Duration stopEarly)
 
 	/**
 	 * How long one call to the store may take, so that between a renewal and the deadline
-	 * two may stay without an answer and a third one can still get its own.
-	 * @return a third of what is left of the time to live
+	 * three may stay without an answer and a fourth one can still get its own.
+	 * @return a quarter of what is left of the time to live
 	 */
 	public Duration callTimeout() {
-		return this.ttl.minus(this.stopEarly).minus(this.renewEvery).dividedBy(3);
+		return this.ttl.minus(this.stopEarly).minus(this.renewEvery).dividedBy(CALLS);
 	}
 
 	/**

@@ -25,7 +25,7 @@ final class RenewalLane {
 
 	private static final Log logger = LogFactory.getLog(RenewalLane.class);
 
-	private static final Duration MIN_RETRY = Duration.ofMillis(50);
+	private static final Duration MIN_RETRY = Duration.ofMillis(10);
 
 	private final LeaseStore store;
 

@@ -90,10 +90,10 @@ class SingletonJobRunnerTests {
 	}
 
 	@Test
-	void twoRenewalsWithoutAnAnswerLeaveTimeForAThird() {
+	void threeRenewalsWithoutAnAnswerLeaveTimeForAFourth() {
 		AtomicInteger renewals = new AtomicInteger();
 		this.store.duringRenewal = () -> {
-			boolean answers = renewals.incrementAndGet() % 3 == 0;
+			boolean answers = renewals.incrementAndGet() % 4 == 0;
 			this.time.advance(answers ? TIMING.callTimeout().dividedBy(2) : TIMING.callTimeout());
 			if (!answers) {
 				throw new LeaseStoreException("no answer in time", null);
