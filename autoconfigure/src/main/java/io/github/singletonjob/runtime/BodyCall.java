@@ -27,14 +27,17 @@ final class BodyCall {
 
 	private final LeaseKeeper keeper;
 
+	private final RunCloser closer;
+
 	private final RunScopes scopes;
 
 	private Runnable unlimit = () -> {
 	};
 
-	BodyCall(ActiveRun run, LeaseKeeper keeper, RunScopes scopes) {
+	BodyCall(ActiveRun run, LeaseKeeper keeper, RunCloser closer, RunScopes scopes) {
 		this.run = run;
 		this.keeper = keeper;
+		this.closer = closer;
 		this.scopes = scopes;
 	}
 
@@ -50,7 +53,7 @@ final class BodyCall {
 		try {
 			Duration maxRun = this.run.settings().length().maxRun();
 			if (maxRun != null) {
-				this.unlimit = this.keeper.limit(this.run, maxRun);
+				this.unlimit = this.closer.limit(this.run, maxRun);
 			}
 			executeBound(body);
 			return null;

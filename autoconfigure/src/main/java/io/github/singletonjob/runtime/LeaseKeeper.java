@@ -32,7 +32,7 @@ public final class LeaseKeeper {
 	private static final Log logger = LogFactory.getLog(LeaseKeeper.class);
 
 	/** A hundred years, because nanoseconds overflow soon after. */
-	private static final Duration LONGEST_TIMER = Duration.ofDays(36_500);
+	static final Duration LONGEST_TIMER = Duration.ofDays(36_500);
 
 	private final LeaseStore store;
 
@@ -87,10 +87,6 @@ public final class LeaseKeeper {
 	boolean giveBack(ActiveRun run, @Nullable Instant completed, @Nullable Throwable thrown) {
 		run.life().holdOn(false);
 		lane(run).remove(run);
-		return release(run, completed, thrown);
-	}
-
-	private boolean release(ActiveRun run, @Nullable Instant completed, @Nullable Throwable thrown) {
 		return attempt(run, thrown, () -> {
 			try {
 				return this.store.release(run.grant(), completed);
@@ -130,20 +126,6 @@ public final class LeaseKeeper {
 			}
 			return true;
 		}
-	}
-
-	/**
-	 * Cancels a run that exceeds its limit, and one time to live later gives up on it.
-	 * @return takes the limit back
-	 */
-	Runnable limit(ActiveRun run, Duration maxRun) {
-		return this.scheduling.timer().after(min(maxRun, LONGEST_TIMER), () -> {
-			String reason = "it has run for longer than its max-run of " + maxRun.toSeconds() + " s";
-			if (!run.life().hasBodyEnded() && run.life().end(new RunEnd(RunOutcome.FAILED, reason))) {
-				logger.warn(run.job() + ": run with token " + run.token() + " is cancelled: " + reason);
-				this.scheduling.timer().after(run.ttl(), () -> giveUp(run));
-			}
-		});
 	}
 
 	/** Reports a loss that only the release brought to light. */
@@ -186,17 +168,6 @@ public final class LeaseKeeper {
 		this.scheduling.work(() -> this.listener.lost(run, reason));
 	}
 
-	private void giveUp(ActiveRun run) {
-		if (run.life().hasBodyEnded()) {
-			return;
-		}
-		logger.warn(run.job() + ": the body of the run with token " + run.token()
-				+ " does not end although it was cancelled; its lease is given up");
-		lane(run).remove(run);
-		Instant completed = run.fireTime().orElse(null);
-		this.scheduling.work(() -> release(run, completed, null));
-	}
-
 	private void releaseAgainLater(ActiveRun run, @Nullable Instant completed) {
 		Duration pause = run.settings().timing().callTimeout();
 		this.scheduling.timer().after(pause, () -> {
@@ -213,7 +184,7 @@ public final class LeaseKeeper {
 		});
 	}
 
-	private static Duration min(Duration a, Duration b) {
+	static Duration min(Duration a, Duration b) {
 		return (a.compareTo(b) <= 0) ? a : b;
 	}
 

@@ -14,6 +14,7 @@ import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.runtime.JobClock.Moment;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Renews all leases of one timing together, in one call to the store at a time. Between
@@ -103,7 +104,7 @@ final class RenewalLane {
 			renewed = due.isEmpty() || renew(due);
 		}
 		catch (Throwable ex) {
-			report(ex);
+			this.runs.stream().findAny().ifPresent((run) -> report(run, String.valueOf(ex.getMessage()), ex));
 		}
 		finally {
 			this.calling.set(false);
@@ -117,22 +118,25 @@ final class RenewalLane {
 		Moment sent = this.scheduling.clock().now();
 		List<Duration> left = due.stream().map((run) -> run.deadline().remaining()).toList();
 		List<Renewal> answers = Collections.nCopies(due.size(), Renewal.UNKNOWN);
-		boolean complete = true;
+		ActiveRun unanswered = null;
 		try {
 			answers = ask(due);
 		}
 		finally {
 			Duration took = Duration.ofNanos(this.scheduling.clock().nanoTime() - sent.nanos());
 			for (int i = 0; i < due.size(); i++) {
-				complete &= apply(answers.get(i), due.get(i), sent);
+				unanswered = apply(answers.get(i), due.get(i), sent) ? unanswered : due.get(i);
 				this.listener.renewed(due.get(i), new RenewalReport(answers.get(i), took, left.get(i)));
 			}
 		}
-		if (complete && this.failing) {
+		if (unanswered != null) {
+			report(unanswered, "the store answered for others only", null);
+		}
+		else if (this.failing) {
 			this.failing = false;
 			logger.info(due.get(0).job() + ": renewal works again");
 		}
-		return complete;
+		return unanswered == null;
 	}
 
 	private List<Renewal> ask(List<ActiveRun> due) {
@@ -157,13 +161,9 @@ final class RenewalLane {
 		return true;
 	}
 
-	private void report(Throwable failure) {
-		ActiveRun first = this.runs.stream().findAny().orElse(null);
-		if (first == null) {
-			return;
-		}
-		String message = first.job() + ": renewal failed, its lease can be relied on for another "
-				+ first.remaining().toMillis() + " ms, trying again: " + failure.getMessage();
+	private void report(ActiveRun run, String reason, @Nullable Throwable failure) {
+		String message = run.job() + ": renewal failed, its lease can be relied on for another "
+				+ run.remaining().toMillis() + " ms, trying again: " + reason;
 		if (this.failing) {
 			logger.debug(message, failure);
 		}

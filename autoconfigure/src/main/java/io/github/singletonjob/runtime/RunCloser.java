@@ -33,6 +33,31 @@ final class RunCloser {
 		this.keeper = keeper;
 	}
 
+	/**
+	 * Cancels a run that exceeds its limit. If its body goes on for another time to live,
+	 * the end of the run is recorded all the same, and its lease is given up.
+	 * @return takes the limit back
+	 */
+	Runnable limit(ActiveRun run, Duration maxRun) {
+		RunEnd end = new RunEnd(RunOutcome.FAILED,
+				"it has run for longer than its max-run of " + maxRun.toSeconds() + " s");
+		JobTimer timer = this.keeper.scheduling().timer();
+		return timer.after(LeaseKeeper.min(maxRun, LeaseKeeper.LONGEST_TIMER), () -> {
+			if (!run.life().hasBodyEnded() && run.life().end(end)) {
+				logger.warn(run.job() + ": run with token " + run.token() + " is cancelled: " + end.reason());
+				timer.after(run.ttl(), () -> giveUp(run, end));
+			}
+		});
+	}
+
+	private void giveUp(ActiveRun run, RunEnd end) {
+		if (!run.life().hasBodyEnded()) {
+			logger.warn(run.job() + ": the body of the run with token " + run.token()
+					+ " does not end although it was cancelled; its lease is given up");
+			this.keeper.scheduling().work(() -> record(run, end, null));
+		}
+	}
+
 	RunResult close(ActiveRun run, @Nullable Throwable thrown) {
 		// Recording can take longer than a lease lasts
 		run.life().holdOn(true);

@@ -204,7 +204,7 @@ public final class SingletonJobRunner {
 	private BodyCall begin(ActiveRun run) {
 		this.activeRuns.add(run);
 		this.listener.granted(run);
-		return new BodyCall(run, this.keeper, this.scopes);
+		return new BodyCall(run, this.keeper, this.closer, this.scopes);
 	}
 
 	private RunResult end(BodyCall call, @Nullable Throwable failure) {

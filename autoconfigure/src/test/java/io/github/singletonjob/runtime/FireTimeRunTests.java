@@ -120,6 +120,19 @@ class FireTimeRunTests {
 	}
 
 	@Test
+	void theDatabaseIsToldOfARunThatIsGivenUpWhileItsBodyGoesOn() {
+		this.settings = new RunSettings(TIMING, Duration.ofSeconds(20), OnLost.SIGNAL, false);
+		List<String> calls = new ArrayList<>();
+		this.fence = new RecordingFence(calls, true, () -> calls.add("held " + held()));
+		run((run) -> {
+			this.time.advance(Duration.ofSeconds(31));
+			assertThat(calls).containsExactly("raise", "complete " + ONE, "held true");
+			assertThat(held()).isFalse();
+			assertThat(known()).isEqualTo(new FireTimes(ONE, ONE));
+		});
+	}
+
+	@Test
 	void theDatabaseIsToldBeforeTheLeaseIsGivenBack() {
 		List<String> calls = new ArrayList<>();
 		this.fence = new RecordingFence(calls, true,

@@ -3,6 +3,7 @@ package io.github.singletonjob.runtime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,8 @@ class ModelStore implements LeaseStore {
 	final List<String> calls = new ArrayList<>();
 
 	int failingRenewals;
+
+	int unansweredRenewals;
 
 	int failingReleases;
 
@@ -68,6 +71,10 @@ class ModelStore implements LeaseStore {
 		if (this.failingRenewals > 0) {
 			this.failingRenewals--;
 			throw new LeaseStoreException("no answer", null);
+		}
+		if (this.unansweredRenewals > 0) {
+			this.unansweredRenewals--;
+			return Collections.nCopies(grants.size(), Renewal.UNKNOWN);
 		}
 		return grants.stream().map((grant) -> renew((Lease) grant)).toList();
 	}

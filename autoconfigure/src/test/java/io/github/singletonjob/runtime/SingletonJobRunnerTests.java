@@ -20,6 +20,10 @@ import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.LeasedRun;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -87,6 +91,17 @@ class SingletonJobRunnerTests {
 		});
 		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
 		assertThat(this.losses).isEmpty();
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void aRenewalThatTheStoreAnswersForOthersOnlyIsReported(CapturedOutput output) {
+		run((run) -> {
+			this.store.unansweredRenewals = 2;
+			this.time.advance(seconds(6));
+		});
+		assertThat(output.getOut().lines().filter((line) -> line.contains("billing: renewal failed"))).hasSize(1);
+		assertThat(output).contains("billing: renewal works again");
 	}
 
 	@Test
