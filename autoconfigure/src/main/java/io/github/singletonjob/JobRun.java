@@ -37,7 +37,8 @@ public interface JobRun {
 
 	/**
 	 * The fencing token of this run's grant: greater than that of every earlier grant of
-	 * the same job. Still answers after the lease was lost.
+	 * the same job; of a store that has lost what it knew, greater than what the guarded
+	 * database has seen. Still answers after the lease was lost.
 	 * @return a positive number
 	 */
 	long token();

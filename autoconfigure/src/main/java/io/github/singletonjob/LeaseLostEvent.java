@@ -2,8 +2,8 @@ package io.github.singletonjob;
 
 /**
  * Published once, as an application event, when a run loses its lease or is refused by
- * the database before its body has ended. Delivered on a thread of the library, shortly
- * after the body was told.
+ * the database before its body has ended, or when this is noticed only as the lease is
+ * given back. Delivered on a thread of the library, shortly after the body was told.
  *
  * @param job the job's name
  * @param token the token of the run

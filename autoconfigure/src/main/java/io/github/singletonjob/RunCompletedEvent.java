@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Published as an application event when the body of a run has returned normally while
- * the lease was held. The outcome is recorded, and the lease was given back unless the
- * job has a {@code minHold}. Delivered on the thread of the job, or on one of the library
- * if it returns a stage.
+ * the lease was held. The outcome is recorded, and the lease was given back, unless the
+ * job has a {@code minHold} or the store did not answer, which is then told again.
+ * Delivered on the thread of the job, or on one of the library if it returns a stage.
  *
  * @param job the job's name
  * @param token the token of the run

@@ -26,7 +26,10 @@ public enum RunOutcome {
 	 */
 	LOST,
 
-	/** The run was cancelled before its body ended, because the application stops. */
+	/**
+	 * The run was cancelled before its body ended, because the application stops or
+	 * because its thread was interrupted while it waited for the holder before.
+	 */
 	CANCELLED
 
 }

@@ -9,8 +9,9 @@ public interface SingletonJobs {
 
 	/**
 	 * Tries to take the job's lease and, if it was granted, executes the body on the
-	 * calling thread. Returns when the body has ended and the lease was given back, or is
-	 * held on to for its {@code minHold}.
+	 * calling thread. Returns when the body has ended and the lease was given back, is
+	 * held on to for its {@code minHold}, or is given back later because the store did
+	 * not answer.
 	 * @param job the job's name, 1 to 300 characters
 	 * @param options settings of this job
 	 * @param body the work
@@ -61,9 +62,10 @@ public interface SingletonJobs {
 	boolean release(String job, long token);
 
 	/**
-	 * Makes sure that the calling code is inside a run of a job, on the thread of that
-	 * run, and that its lease is held: for methods that must never be reached otherwise,
-	 * such as by a call from within the same object, which no proxy sees.
+	 * Makes sure that the calling code is inside a run of a job, on a thread that carries
+	 * that run or one nested in it, and that its lease is held: for methods that must
+	 * never be reached otherwise, such as by a call from within the same object, which no
+	 * proxy sees.
 	 * @param job the job's name
 	 * @throws IllegalStateException if the calling thread is not inside a run of that job
 	 * @throws LeaseLostException if it is, and the run is over

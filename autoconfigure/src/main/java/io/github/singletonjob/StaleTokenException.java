@@ -1,8 +1,10 @@
 package io.github.singletonjob;
 
 /**
- * The database refused a write of this run: it has seen a newer holder of the job. The
- * transaction was rolled back, nothing of it was written. The run is over.
+ * A write of this run was refused: the guarded database, or the row that was to be
+ * written, has seen a newer holder of the job, or is missing. The run is over. A
+ * transaction of a guarded data source was rolled back, nothing of it was written; a row
+ * fence on its own leaves the rollback to the transaction around it.
  * <p>
  * Not one of Spring's transaction exceptions, because some of those do not roll back.
  * Transaction managers may wrap it: look for it in the causes.

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Grants leases that expire by themselves, each with a token greater than all tokens
- * granted for the same job before.
+ * granted for the same job before, or, after a store has lost what it knew, greater than
+ * the floor of the request.
  * <p>
  * All methods block, for at most about the call time-out of the request, and may be
  * called from several threads at once. Only a first call of a store that has to connect
@@ -61,9 +62,9 @@ public interface LeaseStore {
 	/**
 	 * Gives a lease back, if it is still the caller's, and records in the same step what
 	 * was completed. Called on the thread on which the body has ended, on that of an
-	 * attempt whose body was not run, or on a worker thread: for a lost lease whose body
-	 * goes on, one that was held on to, or once more. Can be repeated, also while a
-	 * renewal is on its way, which then has no effect.
+	 * attempt whose body was not run, or on a worker thread: for a run that is over and
+	 * whose body goes on, for a lease that was held on to, or once more. Can be repeated,
+	 * also while a renewal is on its way, which then has no effect.
 	 * @param grant the lease
 	 * @param completed the fire time that was completed, of the schedule of the grant's;
 	 * null if the run has none or was cut short, so that its fire time stays open
@@ -85,7 +86,8 @@ public interface LeaseStore {
 
 	/**
 	 * Looks at a job and writes nothing. Called on any thread: by instances that stand
-	 * by, about three times in a time to live for each job, and for operators and health.
+	 * by, three to six times in a time to live and at least every 10 s, and for operators
+	 * and health.
 	 * @param job the job
 	 * @param timeout how long the call may take
 	 * @return what the store knows

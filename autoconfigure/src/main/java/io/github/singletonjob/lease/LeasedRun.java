@@ -38,8 +38,8 @@ public interface LeasedRun extends JobRun {
 	Optional<LeasedRun> enclosing();
 
 	/**
-	 * Whether work of this run may still be committed, as far as this instance knows:
-	 * true from the grant until the run is lost, cancelled or ended. Unlike
+	 * Does nothing while work of this run may still be committed, as far as this instance
+	 * knows: from the grant until the run is lost, cancelled or ended. Unlike
 	 * {@link #isHeld()}, a lease that is merely not confirmed does not matter here,
 	 * because the database decides.
 	 * @throws LeaseLostException if the run is over; it says why
