@@ -4,7 +4,9 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -36,7 +38,7 @@ class BlockedAcquireTests {
 
 	/** The call time-out that follows from this time to live and the default settings. */
 	private final StoreTraits traits = new StoreTraits(Duration.ofSeconds(3), Duration.ofSeconds(1),
-			Duration.ofMillis(366));
+			Duration.ofMillis(275));
 
 	private final Instances instances = new Instances(() -> Databases.store(this.url), this.traits);
 
@@ -87,7 +89,9 @@ class BlockedAcquireTests {
 						create trigger dawdle before insert on singleton_job_lease for each row
 						when (new.name like 'stuck%') execute function dawdle()""");
 		assertThat(attemptsWhileRenewed()).anySatisfy((message) -> assertThat(message).contains("time-out"));
-		Databases.execute(this.url, "drop trigger dawdle on singleton_job_lease");
+		// Has to wait for statements that are under way
+		awaitEnd(List
+			.of(this.threads.submit(() -> Databases.execute(this.url, "drop trigger dawdle on singleton_job_lease"))));
 		assertNothingIsLeftBehind();
 	}
 
@@ -98,8 +102,8 @@ class BlockedAcquireTests {
 	/**
 	 * Renews for two times to live while other jobs ask; answers what these were told.
 	 */
-	private List<String> attemptsWhileRenewed() throws Exception {
-		List<Future<List<String>>> attempts = new ArrayList<>();
+	private Set<String> attemptsWhileRenewed() throws Exception {
+		List<Future<Set<String>>> attempts = new ArrayList<>();
 		for (int i = 0; i < STUCK_JOBS; i++) {
 			JobId job = stuck(i);
 			attempts.add(this.threads.submit(() -> attempts(job)));
@@ -118,22 +122,22 @@ class BlockedAcquireTests {
 		assertThat(inTime).filteredOn((answer) -> !answer).hasSizeLessThanOrEqualTo(inTime.size() / 4);
 		this.over.set(true);
 		awaitEnd(attempts);
-		List<String> messages = new ArrayList<>();
-		for (Future<List<String>> attempt : attempts) {
+		Set<String> messages = new HashSet<>();
+		for (Future<Set<String>> attempt : attempts) {
 			messages.addAll(attempt.get());
 		}
 		return messages;
 	}
 
-	/** Renews meanwhile: nothing else keeps the session when the attempts have ended. */
-	private void awaitEnd(List<Future<List<String>>> attempts) {
+	/** Renews meanwhile: nothing else keeps the session when the others have ended. */
+	private void awaitEnd(List<? extends Future<?>> others) {
 		Awaitility.await()
 			.pollInSameThread()
 			.pollInterval(this.traits.ttl().dividedBy(20))
 			.atMost(this.traits.ttl().multipliedBy(4))
 			.until(() -> {
 				isRenewedInTime();
-				return attempts.stream().allMatch(Future::isDone);
+				return others.stream().allMatch(Future::isDone);
 			});
 	}
 
@@ -148,19 +152,28 @@ class BlockedAcquireTests {
 		return System.nanoTime() - sent < this.traits.callTimeout().toNanos();
 	}
 
-	private List<String> attempts(JobId job) {
-		List<String> messages = new ArrayList<>();
-		while (!this.over.get()) {
-			try {
-				this.store.tryAcquire(this.instances.request(job, "stuck"));
-				messages.add("answered");
-			}
-			catch (LeaseStoreException ex) {
-				messages.add(String.valueOf(ex.getMessage()));
-			}
-		}
+	private Set<String> attempts(JobId job) {
+		Set<String> messages = new HashSet<>();
+		Awaitility.await()
+			.pollInSameThread()
+			.pollInterval(Duration.ofMillis(5))
+			.atMost(this.traits.ttl().multipliedBy(5))
+			.until(() -> {
+				messages.add(attempt(job));
+				return this.over.get();
+			});
 		assertThat(messages).doesNotContain("answered");
 		return messages;
+	}
+
+	private String attempt(JobId job) {
+		try {
+			this.store.tryAcquire(this.instances.request(job, "stuck"));
+			return "answered";
+		}
+		catch (LeaseStoreException ex) {
+			return String.valueOf(ex.getMessage());
+		}
 	}
 
 	private void assertNothingIsLeftBehind() {

@@ -48,6 +48,11 @@ class ClusterFailOverTests {
 		this.first.start().ask((node) -> node.clusterAddSlots(IntStream.range(0, half).toArray()));
 		this.second.start().ask((node) -> node.clusterAddSlots(IntStream.range(half, SlotHash.SLOT_COUNT).toArray()));
 		this.replica.start();
+		// Else two of them could have the same, one of which is raised only later: what
+		// takes over must be above what it replaces
+		this.first.ask((node) -> node.clusterSetConfigEpoch(1));
+		this.second.ask((node) -> node.clusterSetConfigEpoch(2));
+		this.replica.ask((node) -> node.clusterSetConfigEpoch(3));
 		String primary = this.second.ask((node) -> node.clusterMyId());
 		for (RedisServer other : List.of(this.second, this.replica)) {
 			this.first.ask((node) -> node.clusterMeet("127.0.0.1", other.port()));

@@ -15,15 +15,16 @@ import java.util.concurrent.ThreadLocalRandom;
  * local ports of outgoing connections: a server that is down for a while then gets its
  * port back, and a client that keeps trying to reach it can never connect to itself. The
  * JVMs among which a build divides its tests have a part of them each, so that none takes
- * the port of another's server that is down, and within a JVM none is found twice.
+ * the port of another's server that is down, and within a JVM none is found twice. Those
+ * that are higher by 10,000 belong to Redis Cluster, for the same ports.
  */
 final class Ports {
 
 	static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
 
-	private static final int LOWEST = 20000;
+	private static final int LOWEST = 10000;
 
-	private static final int BEYOND_HIGHEST = 32000;
+	private static final int BEYOND_HIGHEST = 20000;
 
 	private static final int PARTS = 5;
 
