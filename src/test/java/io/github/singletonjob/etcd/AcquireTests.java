@@ -60,10 +60,10 @@ class AcquireTests {
 
 	@Test
 	void aLosingAttemptWritesNothing() {
-		this.instances.acquire(this.instances.open(), this.job);
+		this.instances.acquire(this.instances.open(), longRequest("billing"));
 		LeaseStore idle = this.instances.open();
 		LeaseStore busy = this.instances.open();
-		this.instances.acquire(busy, this.instances.job("other"));
+		this.instances.acquire(busy, longRequest("other"));
 		long revision = this.etcd.revision();
 		int leases = this.etcd.leases().size();
 		for (int i = 0; i < 10; i++) {
@@ -119,7 +119,7 @@ class AcquireTests {
 	@Test
 	void aGrantThatComesLateIsFoundByTheNextRenewal() throws Exception {
 		EtcdLeaseStore store = (EtcdLeaseStore) this.instances.open();
-		EtcdGrant kept = (EtcdGrant) this.instances.acquire(store, this.instances.job("kept"));
+		EtcdGrant kept = (EtcdGrant) this.instances.acquire(store, longRequest("kept"));
 		LeaseRequest late = this.instances.request(this.job, "late");
 		Etcds.putAttached(EtcdServer.shared(), Etcds.keyOf(this.job), late.owner() + " 99\nlate", kept.lease().id());
 		LeaseStore other = this.instances.open();

@@ -51,7 +51,8 @@ class ClusterTests {
 				new StoreTraits(TTL, TTL.multipliedBy(2), Duration.ofSeconds(2)));
 		this.job = this.instances.job("billing");
 		this.store = (EtcdLeaseStore) this.instances.open();
-		this.grant = this.instances.acquire(this.store, Etcds.request(this.job, TTL, Duration.ofMillis(400)));
+		this.grant = Instances
+			.awaitGrant(() -> this.store.tryAcquire(Etcds.request(this.job, TTL, Duration.ofMillis(400))));
 	}
 
 	@AfterEach
@@ -64,7 +65,7 @@ class ClusterTests {
 	void aMemberThatDiesDoesNotEndALease() {
 		EtcdServer follower = this.cluster.members()
 			.stream()
-			.filter((member) -> member != this.cluster.leader())
+			.filter((member) -> member != this.cluster.awaitLeader())
 			.findFirst()
 			.orElseThrow();
 		follower.kill();
@@ -75,7 +76,7 @@ class ClusterTests {
 	void aMemberThatIsSilentDoesNotEndALease() {
 		EtcdServer follower = this.cluster.members()
 			.stream()
-			.filter((member) -> member != this.cluster.leader())
+			.filter((member) -> member != this.cluster.awaitLeader())
 			.findFirst()
 			.orElseThrow();
 		follower.freeze();
@@ -84,7 +85,7 @@ class ClusterTests {
 
 	@Test
 	void aLeaderThatIsFrozenAndWakesUpDoesNotEndALease() {
-		EtcdServer leader = this.cluster.leader();
+		EtcdServer leader = this.cluster.awaitLeader();
 		leader.freeze();
 		this.cluster.awaitLeaderOtherThan(leader);
 		keepFor(Duration.ofSeconds(1));
@@ -94,7 +95,7 @@ class ClusterTests {
 
 	@Test
 	void aSilentHolderIsReplacedAfterAChangeOfLeader() {
-		this.cluster.leader().kill();
+		this.cluster.awaitLeader().kill();
 		EtcdLeaseStore other = Etcds.unprobed(this.cluster.endpoints());
 		try {
 			LeaseGrant next = Awaitility.await()

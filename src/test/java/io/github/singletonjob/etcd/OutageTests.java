@@ -53,7 +53,8 @@ class OutageTests {
 	void acquire() {
 		this.server.start();
 		this.store = (EtcdLeaseStore) this.instances.open();
-		this.grant = this.instances.acquire(this.store, Etcds.request(this.job, TTL, Duration.ofMillis(300)));
+		this.grant = Instances
+			.awaitGrant(() -> this.store.tryAcquire(Etcds.request(this.job, TTL, Duration.ofMillis(300))));
 	}
 
 	@AfterEach

@@ -127,7 +127,8 @@ class RenewalTests {
 	@Test
 	void aLostReplyIsNoLoss() {
 		try (TcpProxy proxy = TcpProxy.to(EtcdServer.shared().port()); EtcdLeaseStore far = Etcds.store(proxy)) {
-			LeaseGrant grant = this.instances.acquire(far, Etcds.request(this.job, TTL, Duration.ofMillis(300)));
+			LeaseGrant grant = Instances
+				.awaitGrant(() -> far.tryAcquire(Etcds.request(this.job, TTL, Duration.ofMillis(300))));
 			proxy.hangReplies();
 			for (int i = 0; i < 3; i++) {
 				assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(() -> Instances.renew(far, grant))

@@ -77,6 +77,12 @@ public class BillingProcess {
 
 		private final long pauseMillis;
 
+		/** So many customers are charged before tests do something to a run. */
+		private static final int FAULT_AFTER = 5;
+
+		/** So that a fault comes in time on a busy machine, and in no transaction. */
+		private static final long LONG_PAUSE = 500;
+
 		private final CountDownLatch never = new CountDownLatch(1);
 
 		Billing(JdbcClient jdbc, PlatformTransactionManager transactions, JobRun run, Environment environment) {
@@ -99,9 +105,9 @@ public class BillingProcess {
 				return;
 			}
 			say("BEGIN " + this.run.token());
-			for (int customer : due) {
-				charge(customer);
-				pause(this.pauseMillis);
+			for (int i = 1; i <= due.size(); i++) {
+				charge(due.get(i - 1));
+				pause((i == FAULT_AFTER) ? Math.max(LONG_PAUSE, this.pauseMillis) : this.pauseMillis);
 			}
 			say("END " + this.run.token() + " held=" + this.run.isHeld());
 		}

@@ -115,12 +115,13 @@ class LostLeaseTests {
 	void threeRenewalsInARowThatTimeOutDoNotEndARun() {
 		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port());
 				BillingCompany company = new BillingCompany()) {
-			company.start("one", "--store.url=" + proxy.through(company.jdbcUrl()), "--singleton-job.lease.ttl=10s",
-					"--pause.millis=300", "--logging.level.io.github.singletonjob.runtime=debug");
+			company.start("one", "--store.url=" + proxy.through(company.jdbcUrl()), "--singleton-job.lease.ttl=12s",
+					"--singleton-job.lease.renew-every=1s", "--pause.millis=300",
+					"--logging.level.io.github.singletonjob.runtime=debug");
 			JvmProcess first = company.awaitHolder();
 			company.awaitCharged(first, 5);
 			proxy.hang();
-			Awaitility.await().atMost(WAIT).until(() -> failedRenewals(first) == 3);
+			Awaitility.await().atMost(WAIT).until(() -> failedRenewals(first) >= 3);
 			proxy.pass();
 			first.awaitLine(".*renewal works again.*", WAIT);
 			first.awaitLine("SAYS END \\d+ held=true .*", WAIT);

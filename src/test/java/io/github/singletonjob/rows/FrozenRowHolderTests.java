@@ -88,7 +88,7 @@ class FrozenRowHolderTests {
 		this.last += INVOICES;
 		this.database.execute("update plan set way = '" + way + "'");
 		this.database.execute("insert into invoice (id) select generate_series(" + first + ", " + this.last + ")");
-		String charged = "SAYS CHARGED " + (first + 4) + " with \\d+";
+		String charged = "SAYS CHARGED " + (first + RowFencedProcess.FREEZE_AFTER - 1) + " with \\d+";
 		Awaitility.await().atMost(WAIT).until(() -> !lines(charged).isEmpty());
 		String line = lines(charged).get(0);
 		JvmProcess holder = this.one.lines().contains(line) ? this.one : this.two;

@@ -32,6 +32,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 @Import({ RowFencedProcess.Billing.class, Charging.class, InvoiceEntities.class })
 public class RowFencedProcess {
 
+	/** After so many invoices a run waits, outside of a transaction, to be frozen. */
+	static final int FREEZE_AFTER = 5;
+
 	public static void main(String[] args) {
 		SpringApplication.run(RowFencedProcess.class, args);
 	}
@@ -74,9 +77,9 @@ public class RowFencedProcess {
 			String way = this.jdbc.sql("select way from plan").query(String.class).single();
 			try (var scope = CurrentJobRun.open(neverTold()); Charging.Way charge = this.charging.begin(way)) {
 				say("BEGIN " + this.run.token());
-				for (long invoice : due) {
-					charge(charge, invoice);
-					pause(50);
+				for (int i = 0; i < due.size(); i++) {
+					charge(charge, due.get(i));
+					pause((i + 1 == FREEZE_AFTER) ? 1000 : 50);
 				}
 			}
 			say("END " + this.run.token());

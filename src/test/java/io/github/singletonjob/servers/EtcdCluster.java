@@ -63,6 +63,16 @@ public final class EtcdCluster implements AutoCloseable {
 	}
 
 	/**
+	 * Waits until a member leads the others.
+	 * @return the one that does
+	 */
+	public EtcdServer awaitLeader() {
+		Waits.until("a leader", TIMEOUT,
+				() -> this.members.stream().anyMatch((member) -> member.isRunning() && member.api().isLeader()));
+		return leader();
+	}
+
+	/**
 	 * Waits until another member leads.
 	 * @param last the one that did, and cannot answer now
 	 * @return the one that does

@@ -130,7 +130,7 @@ final class RenewalLane {
 			}
 		}
 		if (unanswered != null) {
-			report(unanswered, "the store answered for others only", null);
+			report(unanswered, "the store did not answer for this lease", null);
 		}
 		else if (this.failing) {
 			this.failing = false;

@@ -167,7 +167,7 @@ class ObservabilityTests {
 			});
 			assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);
 			await(() -> count(context, "singleton.job.lost") == 1);
-			assertThat(renewals(context, "gone")).isEqualTo(1);
+			await(() -> renewals(context, "gone") == 1);
 			await(() -> !events(context).of(LeaseLostEvent.class).isEmpty());
 			assertThat(events(context).of(LeaseLostEvent.class)).singleElement().satisfies((event) -> {
 				assertThat(event.token()).isEqualTo(result.token());

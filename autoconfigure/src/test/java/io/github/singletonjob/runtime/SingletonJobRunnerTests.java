@@ -95,7 +95,7 @@ class SingletonJobRunnerTests {
 
 	@Test
 	@ExtendWith(OutputCaptureExtension.class)
-	void aRenewalThatTheStoreAnswersForOthersOnlyIsReported(CapturedOutput output) {
+	void aRenewalThatTheStoreAnswersForOtherLeasesOnlyIsReported(CapturedOutput output) {
 		run((run) -> {
 			this.store.unansweredRenewals = 2;
 			this.time.advance(seconds(6));
