@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
 
 import javax.sql.DataSource;
 
@@ -34,7 +35,7 @@ class FenceCostTests {
 
 	private static final int FEWEST = 15 * BLOCK;
 
-	private static final Duration LONGEST = Duration.ofSeconds(10);
+	private static final Duration LONGEST = Duration.ofSeconds(3);
 
 	/** Waits for the disk, as a database of users does. */
 	private final PostgresServer durable = PostgresServer.create().start();
@@ -50,7 +51,7 @@ class FenceCostTests {
 	void onOneMachine() throws SQLException {
 		String url = this.durable.newDatabase();
 		warmUp(url);
-		assertThat(ratio("on one machine", url, 200 * BLOCK)).isLessThan(1.3);
+		assertThat(ratio("on one machine", url, 8, 50 * BLOCK)).isLessThan(1.3);
 	}
 
 	@Test
@@ -58,7 +59,7 @@ class FenceCostTests {
 		String url = this.durable.newDatabase();
 		try (TcpProxy proxy = TcpProxy.to(this.durable.port())) {
 			proxy.delay(Duration.ofMillis(1));
-			assertThat(ratio("with 1 ms of network each way", proxy.through(url), FEWEST)).isLessThan(1.15);
+			assertThat(ratio("with 1 ms of network each way", proxy.through(url), 1, FEWEST)).isLessThan(1.15);
 		}
 	}
 
@@ -70,19 +71,35 @@ class FenceCostTests {
 		}
 	}
 
-	private double ratio(String where, String url, int count) throws SQLException {
-		try (Candidates candidates = new Candidates(url)) {
-			// For the server, which prepares statements once it has seen them often
-			measure(candidates, 10 * BLOCK);
-			long[][] times = measure(candidates, count);
-			long[] plain = times[0];
-			for (int i = 0; i < times.length; i++) {
-				System.out.printf("Transaction of one row %s, median: %d µs (%.3f) %s%n", where,
-						percentile(times[i], 50) / 1000, ratio(times[i], plain, 50), candidates.list.get(i).name());
+	// Each way has several sessions, one after the other: one can be faster than the next
+	// for all of its life, by as much as the guard costs
+	private double ratio(String where, String url, int sessions, int count) throws SQLException {
+		List<String> names = List.of();
+		long[][] times = new long[0][];
+		for (int session = 0; session < sessions; session++) {
+			try (Candidates candidates = new Candidates(url)) {
+				// For the server, which prepares statements once it has seen them often
+				measure(candidates, 10 * BLOCK);
+				times = join(times, measure(candidates, count));
+				names = candidates.list.stream().map(Candidate::name).toList();
 			}
-			// The fastest ones are those that nothing else has disturbed
-			return ratio(times[times.length - 1], plain, 10);
 		}
+		for (int i = 0; i < times.length; i++) {
+			Arrays.sort(times[i]);
+			System.out.printf("Transaction of one row %s, median: %d µs (%.3f) %s%n", where,
+					percentile(times[i], 50) / 1000, ratio(times[i], times[0], 50), names.get(i));
+		}
+		// The fastest ones are those that nothing else has disturbed
+		return ratio(times[times.length - 1], times[0], 10);
+	}
+
+	private static long[][] join(long[][] some, long[][] more) {
+		long[][] all = new long[more.length][];
+		for (int i = 0; i < all.length; i++) {
+			LongStream before = (some.length > 0) ? LongStream.of(some[i]) : LongStream.empty();
+			all[i] = LongStream.concat(before, LongStream.of(more[i])).toArray();
+		}
+		return all;
 	}
 
 	private static double ratio(long[] times, long[] plain, int percent) {
@@ -109,7 +126,6 @@ class FenceCostTests {
 		}
 		for (int i = 0; i < size; i++) {
 			times[i] = Arrays.copyOf(times[i], done);
-			Arrays.sort(times[i]);
 		}
 		return times;
 	}
