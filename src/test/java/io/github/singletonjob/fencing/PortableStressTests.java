@@ -18,7 +18,7 @@ class PortableStressTests {
 	private static final int RAISES = 60;
 
 	/** A few raises may all come between two commits. */
-	private static final int ATTEMPTS = 10;
+	private static final int ATTEMPTS = 100;
 
 	@ParameterizedTest
 	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_REPEATABLE_READ",
