@@ -76,21 +76,16 @@ class StoreCosts {
 
 	@Test
 	void ofRedis() {
-		LettuceConnectionFactory connections = null;
 		try (RedisServer server = RedisServer.create().start()) {
-			connections = new LettuceConnectionFactory("127.0.0.1", server.port());
-			connections.afterPropertiesSet();
-			connections.start();
+			LettuceConnectionFactory connections = new LettuceConnectionFactory("127.0.0.1", server.port());
 			try (RedisLeaseStore own = new RedisLeaseStore(connections, "bench:");
 					RedisLeaseStore other = new RedisLeaseStore(connections, "bench:")) {
 				measure("redis", own, other);
 			}
+			connections.afterPropertiesSet();
+			connections.start();
 			measure("ShedLock on Redis", new RedisLockProvider(connections, "bench"));
-		}
-		finally {
-			if (connections != null) {
-				connections.destroy();
-			}
+			connections.destroy();
 		}
 	}
 

@@ -67,6 +67,12 @@ public class BillingProcess {
 
 	static class Billing {
 
+		/** So many customers are charged before tests do something to a run. */
+		private static final int FAULT_AFTER = 5;
+
+		/** So that a fault comes in time on a busy machine, and in no transaction. */
+		private static final long LONG_PAUSE = 500;
+
 		private final JdbcClient jdbc;
 
 		private final TransactionTemplate transactions;
@@ -76,12 +82,6 @@ public class BillingProcess {
 		private final String server;
 
 		private final long pauseMillis;
-
-		/** So many customers are charged before tests do something to a run. */
-		private static final int FAULT_AFTER = 5;
-
-		/** So that a fault comes in time on a busy machine, and in no transaction. */
-		private static final long LONG_PAUSE = 500;
 
 		private final CountDownLatch never = new CountDownLatch(1);
 

@@ -90,8 +90,10 @@ class BlockedAcquireTests {
 						when (new.name like 'stuck%') execute function dawdle()""");
 		assertThat(attemptsWhileRenewed()).anySatisfy((message) -> assertThat(message).contains("time-out"));
 		// Has to wait for statements that are under way
-		awaitEnd(List
-			.of(this.threads.submit(() -> Databases.execute(this.url, "drop trigger dawdle on singleton_job_lease"))));
+		Future<?> drop = this.threads
+			.submit(() -> Databases.execute(this.url, "drop trigger dawdle on singleton_job_lease"));
+		awaitEnd(List.of(drop));
+		drop.get();
 		assertNothingIsLeftBehind();
 	}
 

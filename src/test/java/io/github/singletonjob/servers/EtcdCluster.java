@@ -2,6 +2,7 @@ package io.github.singletonjob.servers;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -55,11 +56,16 @@ public final class EtcdCluster implements AutoCloseable {
 	 * @return one of the members
 	 */
 	public EtcdServer leader() {
-		return this.members.stream()
-			.filter(EtcdServer::isRunning)
-			.filter((member) -> member.api().isLeader())
-			.findFirst()
-			.orElseThrow();
+		return leaderAmong(this.members).orElseThrow();
+	}
+
+	private static Optional<EtcdServer> leaderAmong(List<EtcdServer> some) {
+		return some.stream().filter(EtcdServer::isRunning).filter((member) -> member.api().isLeader()).findFirst();
+	}
+
+	private static EtcdServer awaitLeaderAmong(List<EtcdServer> some) {
+		Waits.until("a leader", TIMEOUT, () -> leaderAmong(some).isPresent());
+		return leaderAmong(some).orElseThrow();
 	}
 
 	/**
@@ -67,9 +73,7 @@ public final class EtcdCluster implements AutoCloseable {
 	 * @return the one that does
 	 */
 	public EtcdServer awaitLeader() {
-		Waits.until("a leader", TIMEOUT,
-				() -> this.members.stream().anyMatch((member) -> member.isRunning() && member.api().isLeader()));
-		return leader();
+		return awaitLeaderAmong(this.members);
 	}
 
 	/**
@@ -78,9 +82,7 @@ public final class EtcdCluster implements AutoCloseable {
 	 * @return the one that does
 	 */
 	public EtcdServer awaitLeaderOtherThan(EtcdServer last) {
-		List<EtcdServer> others = this.members.stream().filter((member) -> member != last).toList();
-		Waits.until("another leader", TIMEOUT, () -> others.stream().anyMatch((member) -> member.api().isLeader()));
-		return others.stream().filter((member) -> member.api().isLeader()).findFirst().orElseThrow();
+		return awaitLeaderAmong(this.members.stream().filter((member) -> member != last).toList());
 	}
 
 	@Override

@@ -31,9 +31,6 @@ public final class LeaseKeeper {
 
 	private static final Log logger = LogFactory.getLog(LeaseKeeper.class);
 
-	/** A hundred years, because nanoseconds overflow soon after. */
-	static final Duration LONGEST_TIMER = Duration.ofDays(36_500);
-
 	private final LeaseStore store;
 
 	private final Scheduling scheduling;
@@ -109,8 +106,8 @@ public final class LeaseKeeper {
 		run.life().holdOn(true);
 		boolean ours = completed == null || attempt(run, null, () -> this.store.complete(run.grant(), completed));
 		// Not before: a release that overtakes the record makes it look like a loss
-		Duration rest = min(minHold, LONGEST_TIMER).minus(run.age());
-		this.scheduling.timer().after(rest, () -> this.scheduling.work(() -> giveBack(run, completed, null)));
+		Duration rest = minHold.minus(run.age());
+		this.scheduling.after(rest, () -> this.scheduling.work(() -> giveBack(run, completed, null)));
 		return ours;
 	}
 
@@ -184,7 +181,7 @@ public final class LeaseKeeper {
 		});
 	}
 
-	static Duration min(Duration a, Duration b) {
+	private static Duration min(Duration a, Duration b) {
 		return (a.compareTo(b) <= 0) ? a : b;
 	}
 

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * What lies after the body: the run is closed for interrupts and commits, what it
  * completed is recorded, in the guarded database first, and only then the lease is given
  * back. A run that was lost, refused or cancelled before its body ended is never recorded
- * as completed. Nothing that happens here replaces the body's result or its exception.
+ * as completed. Nothing that happens here replaces the body's result or its exception. A
+ * body that does not end, long after its limit, is not waited for.
  */
 final class RunCloser {
 
@@ -41,11 +42,11 @@ final class RunCloser {
 	Runnable limit(ActiveRun run, Duration maxRun) {
 		RunEnd end = new RunEnd(RunOutcome.FAILED,
 				"it has run for longer than its max-run of " + maxRun.toSeconds() + " s");
-		JobTimer timer = this.keeper.scheduling().timer();
-		return timer.after(LeaseKeeper.min(maxRun, LeaseKeeper.LONGEST_TIMER), () -> {
+		Scheduling scheduling = this.keeper.scheduling();
+		return scheduling.after(maxRun, () -> {
 			if (!run.life().hasBodyEnded() && run.life().end(end)) {
 				logger.warn(run.job() + ": run with token " + run.token() + " is cancelled: " + end.reason());
-				timer.after(run.ttl(), () -> giveUp(run, end));
+				scheduling.timer().after(run.ttl(), () -> giveUp(run, end));
 			}
 		});
 	}

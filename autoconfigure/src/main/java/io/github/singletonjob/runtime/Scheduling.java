@@ -23,6 +23,9 @@ public record Scheduling(JobClock clock, JobTimer timer, Executor workers, Rando
 
 	private static final Duration RETRY = Duration.ofSeconds(1);
 
+	/** A hundred years, because nanoseconds overflow soon after. */
+	private static final Duration LONGEST_TIMER = Duration.ofDays(36_500);
+
 	/**
 	 * Has a worker do what nobody waits for: a failure is logged, and no more. If there
 	 * is no thread for it, it is tried again until this application ends.
@@ -42,6 +45,15 @@ public record Scheduling(JobClock clock, JobTimer timer, Executor workers, Rando
 			logger.warn("A background task could not start, trying again: " + ex.getMessage());
 			this.timer.after(RETRY, () -> work(task));
 		}
+	}
+
+	/**
+	 * Starts a short task after a time that an application has chosen, and that may be
+	 * longer than a timer can wait.
+	 * @return takes it back
+	 */
+	Runnable after(Duration chosen, Runnable task) {
+		return this.timer.after((chosen.compareTo(LONGEST_TIMER) <= 0) ? chosen : LONGEST_TIMER, task);
 	}
 
 	/** Has a worker do it or, if there is no thread for it, the calling one. */
