@@ -9,8 +9,7 @@ import java.time.Duration;
 import javax.sql.DataSource;
 
 import io.github.singletonjob.JobRun;
-import io.github.singletonjob.LeaseGrantedEvent;
-import io.github.singletonjob.LeaseLostEvent;
+import io.github.singletonjob.JobRunEvent;
 import io.github.singletonjob.OnLost;
 import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.autoconfigure.SingletonJobDataSource;
@@ -102,12 +101,12 @@ public class ChaosServer {
 		}
 
 		@EventListener
-		void granted(LeaseGrantedEvent event) {
+		void granted(JobRunEvent.Granted event) {
 			this.diary.note(event.job(), "GRANTED", event.token(), String.valueOf(event.fireTime()));
 		}
 
 		@EventListener
-		void lost(LeaseLostEvent event) {
+		void lost(JobRunEvent.Lost event) {
 			this.diary.note(event.job(), "LOST", event.token(), event.reason());
 		}
 

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 import io.github.singletonjob.JobRun;
-import io.github.singletonjob.LeaseLostEvent;
+import io.github.singletonjob.JobRunEvent;
 import io.github.singletonjob.OnLost;
 import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.autoconfigure.SingletonJobDataSource;
@@ -138,7 +138,7 @@ public class BillingProcess {
 		}
 
 		@EventListener
-		void lost(LeaseLostEvent event) {
+		void lost(JobRunEvent.Lost event) {
 			say("LOST " + event.token() + ": " + event.reason());
 		}
 

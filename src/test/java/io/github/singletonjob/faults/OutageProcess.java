@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.github.singletonjob.JobRun;
-import io.github.singletonjob.LeaseLostEvent;
+import io.github.singletonjob.JobRunEvent;
 import io.github.singletonjob.SingletonJob;
 
 import org.springframework.boot.SpringApplication;
@@ -102,7 +102,7 @@ public class OutageProcess {
 		}
 
 		@EventListener
-		void lost(LeaseLostEvent event) {
+		void lost(JobRunEvent.Lost event) {
 			say("LOST " + event.job() + " " + event.token());
 		}
 

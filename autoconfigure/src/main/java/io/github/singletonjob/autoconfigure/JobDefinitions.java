@@ -71,9 +71,9 @@ class JobDefinitions {
 		JobOptions options = new JobOptions(duration(annotation.ttl(), "ttl", where),
 				duration(annotation.minHold(), "minHold", where), duration(annotation.maxRun(), "maxRun", where),
 				annotation.onLost(), annotation.handover());
-		JobStart start = new JobStart(schedules(method, name, where),
-				this.settings.takeover(name, annotation.takeover()), annotation.continuous());
-		return new JobDefinition(this.settings.id(name), this.settings.settings(name, options), method, start);
+		return new JobDefinition(this.settings.id(name), this.settings.settings(name, options), method,
+				schedules(method, name, where), this.settings.takeover(name, annotation.takeover()),
+				annotation.continuous());
 	}
 
 	private CronSchedules schedules(Method method, String name, String where) {

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.singletonjob.lease.JobId;
 import org.jspecify.annotations.Nullable;
+
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
@@ -78,7 +79,7 @@ class JobNames {
 		if (this.declaredNames.size() < MOST_REMEMBERED) {
 			this.declaredNames.put(id.name(), declared);
 		}
-		return new JobDefinition(id, job.settings(), job.method(), job.start());
+		return new JobDefinition(id, job.settings(), job.method(), job.schedules(), job.takeover(), job.continuous());
 	}
 
 	/**

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 import io.github.singletonjob.JobOptions;
@@ -138,7 +138,7 @@ class JobOperations {
 		fireTimes.keySet().forEach((schedule) -> next.put(schedule, null));
 		JobDefinition definition = definition(name);
 		if (definition != null) {
-			definition.start().schedules().crons().forEach((cron) -> next.put(cron.name(), next(cron)));
+			definition.schedules().crons().forEach((cron) -> next.put(cron.name(), next(cron)));
 		}
 		return next.entrySet().stream().map((entry) -> {
 			FireTimes times = fireTimes.getOrDefault(entry.getKey(), FireTimes.NONE);

@@ -21,6 +21,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Looks at every bean when all singletons exist, and fails the start for a job that could
@@ -30,6 +31,8 @@ class JobValidator implements SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(JobValidator.class);
 
+	private static final String MOCKITO = "org.mockito.Mockito";
+
 	private static final String TRANSACTION_INTERCEPTOR = "org.springframework.transaction.interceptor.TransactionInterceptor";
 
 	private final ConfigurableListableBeanFactory beanFactory;
@@ -38,14 +41,14 @@ class JobValidator implements SmartInitializingSingleton {
 
 	private final JobSettings settings;
 
-	private final JobCandidates candidates;
+	private final StandByJobs standByJobs;
 
 	JobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions, JobSettings settings,
-			JobCandidates candidates) {
+			StandByJobs standByJobs) {
 		this.beanFactory = beanFactory;
 		this.definitions = definitions;
 		this.settings = settings;
-		this.candidates = candidates;
+		this.standByJobs = standByJobs;
 	}
 
 	@Override
@@ -54,7 +57,7 @@ class JobValidator implements SmartInitializingSingleton {
 		for (String beanName : this.beanFactory.getBeanDefinitionNames()) {
 			Class<?> type = ScopedProxyUtils.isScopedTarget(beanName) ? null : beanClass(beanName);
 			if (type != null && AnnotationUtils.isCandidateClass(type, SingletonJob.class)) {
-				JobMethodCheck.jobMethods(type).forEach((method) -> validate(beanName, type, method, places));
+				JobMethodValidator.jobMethods(type).forEach((method) -> validate(beanName, type, method, places));
 			}
 		}
 		logger.info("Singleton jobs " + new TreeSet<>(places.keySet()) + " " + this.settings.describe());
@@ -71,7 +74,7 @@ class JobValidator implements SmartInitializingSingleton {
 	}
 
 	private void validate(String beanName, Class<?> type, Method method, Map<String, String> places) {
-		JobMethodCheck.check(method, type);
+		JobMethodValidator.check(method, type);
 		JobDefinition job = this.definitions.of(method);
 		String place = job.describeMethod() + " of bean '" + beanName + "'";
 		String other = places.putIfAbsent(job.id().name(), place);
@@ -80,12 +83,12 @@ class JobValidator implements SmartInitializingSingleton {
 					+ ". While one runs, the other would be skipped.", "Give each job a name of its own.");
 		}
 		Object bean = existingSingleton(beanName);
-		if (bean != null && !(bean instanceof FactoryBean) && !Mocks.isMock(bean)) {
+		if (bean != null && !(bean instanceof FactoryBean) && !isMock(bean)) {
 			requireAdvised(bean, place, job);
 		}
-		ContinuousJobCheck.check(job);
-		if (bean == null || !Mocks.isMock(bean)) {
-			this.candidates.add(beanName, job);
+		requireContinuable(job);
+		if (bean == null || !isMock(bean)) {
+			this.standByJobs.add(beanName, job);
 		}
 	}
 
@@ -117,6 +120,47 @@ class JobValidator implements SmartInitializingSingleton {
 					"Remove the order of @EnableTransactionManagement, or set one above " + SingletonJobAdvisor.ORDER
 							+ ".");
 		}
+	}
+
+	private static void requireContinuable(JobDefinition job) {
+		if (!job.continuous()) {
+			return;
+		}
+		String where = "The job '" + job.id().name() + "' at " + job.describeMethod() + " is continuous";
+		if (!job.schedules().isEmpty() || job.schedules().others()) {
+			throw new InvalidJobException(where + " and has a schedule as well.",
+					"Remove @Scheduled: a continuous job is started with the application and runs all the time."
+							+ " Or remove continuous = true.");
+		}
+		if (JobNames.isExpression(job.id().name())) {
+			throw new InvalidJobException(where + " and has a name that is evaluated for each call.",
+					"Give it a plain name.");
+		}
+		if (job.method().getParameterCount() > 0) {
+			throw new InvalidJobException(where + " and has parameters, for which nobody has values.",
+					"Remove the parameters.");
+		}
+		if (job.settings().length().maxRun() != null) {
+			throw new InvalidJobException(where + " and has a max-run, after which it would be cancelled.",
+					"Remove max-run.");
+		}
+	}
+
+	/** A job that a test has replaced by a mock needs no lease. */
+	private static boolean isMock(Object bean) {
+		ClassLoader classLoader = bean.getClass().getClassLoader();
+		if (!ClassUtils.isPresent(MOCKITO, classLoader)) {
+			return false;
+		}
+		Class<?> mockito = ClassUtils.resolveClassName(MOCKITO, classLoader);
+		Object details = call(ClassUtils.getMethod(mockito, "mockingDetails", Object.class), null, bean);
+		Method isMock = ClassUtils.getMethod(ClassUtils.resolveClassName("org.mockito.MockingDetails", classLoader),
+				"isMock");
+		return Boolean.TRUE.equals(call(isMock, details));
+	}
+
+	private static @Nullable Object call(Method method, @Nullable Object target, Object... arguments) {
+		return ReflectionUtils.invokeMethod(method, target, arguments);
 	}
 
 	private @Nullable Object existingSingleton(String beanName) {

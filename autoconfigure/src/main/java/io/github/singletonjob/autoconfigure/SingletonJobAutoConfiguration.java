@@ -10,10 +10,12 @@ import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.runtime.RunListener;
 import io.github.singletonjob.runtime.RunScope;
 
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigureOrder;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -22,10 +24,12 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.config.ScheduledTaskHolder;
 
@@ -38,9 +42,10 @@ import org.springframework.scheduling.config.ScheduledTaskHolder;
 		"org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration" })
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
 @EnableConfigurationProperties(SingletonJobProperties.class)
-@Import({ ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class, RedisStoreConfiguration.class,
-		EtcdStoreConfiguration.class, InMemoryStoreConfiguration.class, FencingConfiguration.class,
-		SpringDataConfiguration.class, RunScopeConfiguration.class, RunRequestConfiguration.class })
+@Import({ SingletonJobAutoConfiguration.ProxyCreatorRegistrar.class, PostgresStoreConfiguration.class,
+		RedisStoreConfiguration.class, EtcdStoreConfiguration.class, InMemoryStoreConfiguration.class,
+		FencingConfiguration.class, SpringDataConfiguration.class, RunScopeConfiguration.class,
+		RunRequestConfiguration.class })
 public final class SingletonJobAutoConfiguration {
 
 	@Bean
@@ -78,14 +83,14 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
-	JobCandidates singletonJobCandidates(BeanFactory beanFactory) {
-		return new JobCandidates(beanFactory);
+	StandByJobs singletonStandByJobs(BeanFactory beanFactory) {
+		return new StandByJobs(beanFactory);
 	}
 
 	@Bean
 	JobValidator singletonJobValidator(ConfigurableListableBeanFactory beanFactory, JobDefinitions definitions,
-			JobSettings settings, JobCandidates candidates) {
-		return new JobValidator(beanFactory, definitions, settings, candidates);
+			JobSettings settings, StandByJobs standByJobs) {
+		return new JobValidator(beanFactory, definitions, settings, standByJobs);
 	}
 
 	@Bean
@@ -95,7 +100,7 @@ public final class SingletonJobAutoConfiguration {
 			.findFirst()
 			.map(TaskScheduler::getClock)
 			.orElseGet(() -> Clock.system(ZoneId.systemDefault()));
-		return new JobCalls(engine, new Firings(clock, new StartedTasks(tasks)));
+		return new JobCalls(engine, new Firings(clock, tasks));
 	}
 
 	@Bean
@@ -111,11 +116,11 @@ public final class SingletonJobAutoConfiguration {
 
 	@Bean
 	JobEngine singletonJobEngine(SingletonJobProperties properties, ObjectProvider<LeaseStore> stores,
-			ObjectProvider<Fence> fences, RunCompanions companions, JobCandidates candidates) {
+			ObjectProvider<Fence> fences, RunCompanions companions, StandByJobs standByJobs) {
 		LeaseStore store = stores.getIfAvailable(() -> {
 			throw new NoLeaseStoreException(properties.store());
 		});
-		return new JobEngine(store, fences.getIfAvailable(), companions, HolderName.of(properties), candidates::all);
+		return new JobEngine(store, fences.getIfAvailable(), companions, HolderName.of(properties), standByJobs::all);
 	}
 
 	@Bean
@@ -146,6 +151,19 @@ public final class SingletonJobAutoConfiguration {
 	@ConditionalOnMissingBean
 	SingletonJobs singletonJobs(JobEngine engine, JobSettings settings, JobOperations operations) {
 		return new DefaultSingletonJobs(engine, settings, operations);
+	}
+
+	/**
+	 * Makes sure that something creates proxies, also where {@code spring.aop.auto} is
+	 * off.
+	 */
+	static class ProxyCreatorRegistrar implements ImportBeanDefinitionRegistrar {
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+		}
+
 	}
 
 }

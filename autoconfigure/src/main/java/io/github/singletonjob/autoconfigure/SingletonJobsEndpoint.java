@@ -119,8 +119,7 @@ class SingletonJobsEndpoint {
 		static Settings of(RunSettings settings, @Nullable JobDefinition definition) {
 			return new Settings(settings.timing().ttl(), settings.timing().renewEvery(), settings.timing().stopEarly(),
 					settings.length().minHold(), settings.length().maxRun(), settings.onLost(), settings.handover(),
-					(definition != null) ? definition.start().takeover() : null,
-					definition != null && definition.start().continuous());
+					(definition != null) ? definition.takeover() : null, definition != null && definition.continuous());
 		}
 
 	}

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.singletonjob.JobRun;
-import io.github.singletonjob.LeaseGrantedEvent;
+import io.github.singletonjob.JobRunEvent;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.SingletonJobs;
@@ -355,7 +355,7 @@ class FireTimeWiringTests {
 
 		private final List<String> runs = new CopyOnWriteArrayList<>();
 
-		private final List<LeaseGrantedEvent> events = new CopyOnWriteArrayList<>();
+		private final List<JobRunEvent.Granted> events = new CopyOnWriteArrayList<>();
 
 		@Scheduled(cron = "0 0 * * * *", zone = "Europe/Berlin")
 		@SingletonJob("billing")
@@ -365,7 +365,7 @@ class FireTimeWiringTests {
 		}
 
 		@EventListener
-		public void on(LeaseGrantedEvent event) {
+		public void on(JobRunEvent.Granted event) {
 			this.events.add(event);
 		}
 
@@ -373,7 +373,7 @@ class FireTimeWiringTests {
 			return this.runs;
 		}
 
-		public List<LeaseGrantedEvent> events() {
+		public List<JobRunEvent.Granted> events() {
 			return this.events;
 		}
 

@@ -8,14 +8,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
-import io.github.singletonjob.LeaseGrantedEvent;
-import io.github.singletonjob.LeaseLostEvent;
-import io.github.singletonjob.RunCompletedEvent;
-import io.github.singletonjob.RunFailedEvent;
+import io.github.singletonjob.JobRunEvent;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
-import io.github.singletonjob.RunSkippedEvent;
-import io.github.singletonjob.RunTakenOverEvent;
 import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.StaleTokenException;
@@ -87,8 +82,8 @@ class ObservabilityTests {
 		this.runner.run((context) -> {
 			jobs(context).run("billing", (run) -> onAnotherThread(context.getBean(OperatedJobs.Billing.class)::charge));
 			assertThat(attempts(context, "skipped_held")).isEqualTo(1);
-			assertThat(events(context).of(RunSkippedEvent.class))
-				.containsExactly(new RunSkippedEvent("billing", RunOutcome.SKIPPED_HELD));
+			assertThat(events(context).of(JobRunEvent.Skipped.class))
+				.containsExactly(new JobRunEvent.Skipped("billing", RunOutcome.SKIPPED_HELD));
 		});
 	}
 
@@ -100,7 +95,7 @@ class ObservabilityTests {
 			fire(context, ONE, (run) -> {
 			});
 			assertThat(attempts(context, "skipped_already_ran")).isEqualTo(1);
-			assertThat(events(context).of(RunSkippedEvent.class)).extracting(RunSkippedEvent::outcome)
+			assertThat(events(context).of(JobRunEvent.Skipped.class)).extracting(JobRunEvent.Skipped::outcome)
 				.containsExactly(RunOutcome.SKIPPED_ALREADY_RAN);
 		});
 	}
@@ -123,10 +118,10 @@ class ObservabilityTests {
 			assertThat(cut.outcome()).isEqualTo(RunOutcome.LOST);
 			RunResult second = fire(context, ONE, (run) -> assertThat(run.isTakeover()).isTrue());
 			assertThat(count(context, "singleton.job.takeovers")).isEqualTo(1);
-			assertThat(events(context).of(RunTakenOverEvent.class))
-				.containsExactly(new RunTakenOverEvent("billing", second.token(), "server-1", ONE));
-			assertThat(events(context).of(LeaseGrantedEvent.class)).extracting(LeaseGrantedEvent::takeover)
+			assertThat(events(context).of(JobRunEvent.Granted.class)).extracting(JobRunEvent.Granted::takeover)
 				.containsExactly(false, true);
+			assertThat(events(context).of(JobRunEvent.Granted.class))
+				.contains(new JobRunEvent.Granted("billing", second.token(), "server-1", ONE, true));
 		});
 	}
 
@@ -168,12 +163,12 @@ class ObservabilityTests {
 			assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);
 			await(() -> count(context, "singleton.job.lost") == 1);
 			await(() -> renewals(context, "gone") == 1);
-			await(() -> !events(context).of(LeaseLostEvent.class).isEmpty());
-			assertThat(events(context).of(LeaseLostEvent.class)).singleElement().satisfies((event) -> {
+			await(() -> !events(context).of(JobRunEvent.Lost.class).isEmpty());
+			assertThat(events(context).of(JobRunEvent.Lost.class)).singleElement().satisfies((event) -> {
 				assertThat(event.token()).isEqualTo(result.token());
 				assertThat(event.reason()).contains("gone");
 			});
-			assertThat(events(context).of(RunCompletedEvent.class)).isEmpty();
+			assertThat(events(context).of(JobRunEvent.Completed.class)).isEmpty();
 			assertThat(runs(context, "LOST")).isEqualTo(1);
 		});
 	}
@@ -196,8 +191,8 @@ class ObservabilityTests {
 		this.runner.run((context) -> {
 			RunResult result = fire(context, ONE, (run) -> {
 			});
-			assertThat(events(context).of(RunCompletedEvent.class))
-				.containsExactly(new RunCompletedEvent("billing", result.token(), "server-1", ONE));
+			assertThat(events(context).of(JobRunEvent.Completed.class))
+				.containsExactly(new JobRunEvent.Completed("billing", result.token(), "server-1", ONE));
 			Observation.Context observed = context.getBean(Observed.class).only();
 			assertThat(observed.getContextualName()).isEqualTo("singleton-job billing");
 			assertThat(keys(observed.getLowCardinalityKeyValues()))
@@ -214,7 +209,7 @@ class ObservabilityTests {
 			RunResult result = jobs(context).run("billing", (run) -> {
 				throw new IllegalStateException("card network down");
 			});
-			assertThat(events(context).of(RunFailedEvent.class)).singleElement().satisfies((event) -> {
+			assertThat(events(context).of(JobRunEvent.Failed.class)).singleElement().satisfies((event) -> {
 				assertThat(event.token()).isEqualTo(result.token());
 				assertThat(event.fireTime()).isNull();
 				assertThat(event.failure()).hasMessage("card network down");

@@ -241,7 +241,7 @@ class UnusualBeansTests {
 		this.runner.run((context) -> {
 			context.getSourceApplicationContext().addApplicationListener((event) -> {
 				if (event instanceof org.springframework.context.PayloadApplicationEvent<?> payload
-						&& payload.getPayload() instanceof io.github.singletonjob.LeaseLostEvent) {
+						&& payload.getPayload() instanceof io.github.singletonjob.JobRunEvent.Lost) {
 					seen.set(String.valueOf(tenant.get()));
 					told.countDown();
 				}

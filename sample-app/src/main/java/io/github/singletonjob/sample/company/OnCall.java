@@ -1,6 +1,6 @@
 package io.github.singletonjob.sample.company;
 
-import io.github.singletonjob.LeaseLostEvent;
+import io.github.singletonjob.JobRunEvent;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,7 +17,7 @@ class OnCall {
 	private static final Logger logger = LoggerFactory.getLogger(OnCall.class);
 
 	@EventListener
-	void leaseLost(LeaseLostEvent event) {
+	void leaseLost(JobRunEvent.Lost event) {
 		logger.warn("{}: paging the people on call: token {} is over ({})", event.job(), event.token(), event.reason());
 	}
 

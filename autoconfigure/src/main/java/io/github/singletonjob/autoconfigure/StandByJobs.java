@@ -23,22 +23,22 @@ import org.springframework.util.ReflectionUtils;
  * The jobs of this application that an instance stands by for. A job is started by a call
  * of its method on its bean, as the scheduler does it, so that every proxy has its part.
  */
-class JobCandidates {
+class StandByJobs {
 
-	private static final Log logger = LogFactory.getLog(JobCandidates.class);
+	private static final Log logger = LogFactory.getLog(StandByJobs.class);
 
 	private final List<StandByJob> jobs = new CopyOnWriteArrayList<>();
 
 	private final BeanFactory beanFactory;
 
-	JobCandidates(BeanFactory beanFactory) {
+	StandByJobs(BeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
 
 	/** Enters a job if there is something to stand by for. */
 	void add(String beanName, JobDefinition job) {
-		if (job.start().isStoodByFor()) {
-			this.jobs.add(new StandByJob(job.id(), job.settings().timing(), job.start().schedules().names(),
+		if (job.hasStandBy()) {
+			this.jobs.add(new StandByJob(job.id(), job.settings().timing(), job.schedules().names(),
 					(firing) -> attempt(beanName, job, firing)));
 		}
 	}
@@ -51,7 +51,7 @@ class JobCandidates {
 		Object bean = this.beanFactory.getBean(beanName);
 		Method method = AopUtils.selectInvocableMethod(job.method(), bean.getClass());
 		ReflectionUtils.makeAccessible(method);
-		try (RequestedRun requested = RequestedRun.open(job.id(), firing)) {
+		try (JobCalls.RequestedRun requested = JobCalls.RequestedRun.open(job.id(), firing)) {
 			Throwable thrown = call(bean, method);
 			RunResult result = requested.result();
 			if (result != null) {
