@@ -17,15 +17,15 @@ final class ConnectionInterceptor implements MethodInterceptor {
 
 	private final FenceCheck check;
 
-	private final SessionBounds bounds;
+	private final IdleTimeout.Sessions sessions;
 
 	private final boolean refusesCommonPool;
 
 	private volatile boolean mirrored;
 
-	ConnectionInterceptor(FenceCheck check, SessionBounds bounds, boolean refusesCommonPool) {
+	ConnectionInterceptor(FenceCheck check, IdleTimeout.Sessions sessions, boolean refusesCommonPool) {
 		this.check = check;
-		this.bounds = bounds;
+		this.sessions = sessions;
 		this.refusesCommonPool = refusesCommonPool;
 	}
 
@@ -47,7 +47,7 @@ final class ConnectionInterceptor implements MethodInterceptor {
 
 	private Connection guard(Connection connection) throws SQLException {
 		try {
-			return GuardedConnection.guard(connection, this.check, this.bounds);
+			return GuardedConnection.guard(connection, this.check, this.sessions);
 		}
 		catch (SQLException | RuntimeException ex) {
 			try {

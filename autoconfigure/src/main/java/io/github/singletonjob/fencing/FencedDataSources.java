@@ -51,7 +51,7 @@ public final class FencedDataSources {
 		if (isGuarded(target)) {
 			return target;
 		}
-		ConnectionInterceptor interceptor = new ConnectionInterceptor(check, new SessionBounds(settings),
+		ConnectionInterceptor interceptor = new ConnectionInterceptor(check, new IdleTimeout.Sessions(settings),
 				settings.refusesCommonPool());
 		if (Proxy.isProxyClass(target.getClass()) || Modifier.isFinal(target.getClass().getModifiers())) {
 			return proxy(target, interceptor, false);

@@ -6,13 +6,12 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Array;
 import java.sql.Blob;
-import java.sql.CallableStatement;
 import java.sql.Clob;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.Statement;
+import java.sql.Wrapper;
 
 import org.jspecify.annotations.Nullable;
 
@@ -93,22 +92,22 @@ abstract class GuardedObject implements InvocationHandler {
 			return result;
 		}
 		if (result instanceof ResultSet) {
-			return proxy(ResultSet.class, new GuardedResult(result, connection(), statementOf(proxy)));
+			return proxy(ResultSet.class, new Result(result, connection(), statementOf(proxy)));
 		}
 		if (result instanceof Statement statement) {
-			return proxy(statementType(statement), new GuardedStatement(statement, connection(), null));
+			return proxy(GuardedStatement.type(statement), new GuardedStatement(statement, connection(), null));
 		}
 		if (result instanceof Connection) {
 			return connection().proxy();
 		}
 		if (result instanceof DatabaseMetaData) {
-			return proxy(DatabaseMetaData.class, new GuardedResult(result, connection(), null));
+			return proxy(DatabaseMetaData.class, new Result(result, connection(), null));
 		}
 		if (result instanceof Array) {
-			return proxy(Array.class, new GuardedResult(result, connection(), null));
+			return proxy(Array.class, new Result(result, connection(), null));
 		}
 		if (result instanceof Blob || result instanceof Clob) {
-			connection().guard().handedOutWriter();
+			connection().transaction().handOutWriter();
 		}
 		return result;
 	}
@@ -126,11 +125,80 @@ abstract class GuardedObject implements InvocationHandler {
 		return value;
 	}
 
-	static Class<? extends Statement> statementType(Statement statement) {
-		if (statement instanceof CallableStatement) {
-			return CallableStatement.class;
+	/**
+	 * A result set, an array or the metadata of a connection. What is changed through a
+	 * result set is a statement like others.
+	 */
+	private static final class Result extends GuardedObject {
+
+		private final GuardedConnection connection;
+
+		private final @Nullable Object statement;
+
+		Result(Object result, GuardedConnection connection, @Nullable Object statement) {
+			super(result);
+			this.connection = connection;
+			this.statement = statement;
 		}
-		return (statement instanceof PreparedStatement) ? PreparedStatement.class : Statement.class;
+
+		@Override
+		GuardedConnection connection() {
+			return this.connection;
+		}
+
+		@Override
+		@Nullable Object intercept(Object proxy, Method method, @Nullable Object[] args) throws Throwable {
+			switch (method.getName()) {
+				case "getStatement" -> {
+					if (this.statement != null) {
+						return this.statement;
+					}
+				}
+				case "insertRow", "updateRow", "deleteRow" -> {
+					return this.connection.execute(this, null, method, args);
+				}
+				case "unwrap" -> {
+					return this.connection.unwrap(proxy, (Wrapper) target(), (Class<?>) args[0]);
+				}
+				case "isWrapperFor" -> {
+					return this.connection.isWrapperFor(proxy, (Wrapper) target(), (Class<?>) args[0]);
+				}
+				default -> {
+				}
+			}
+			if (target() instanceof ResultSet && method.getReturnType().isPrimitive()) {
+				return call(method, args);
+			}
+			return guarded(proxy, call(method, args));
+		}
+
+	}
+
+	/**
+	 * What a run sees of a driver's object: the methods of one interface of the driver.
+	 * Each call counts as an execution, because it can write (as COPY does), and is
+	 * refused outside of a transaction.
+	 */
+	static final class OfDriver extends GuardedObject {
+
+		private final GuardedConnection connection;
+
+		OfDriver(Object target, GuardedConnection connection) {
+			super(target);
+			this.connection = connection;
+		}
+
+		@Override
+		GuardedConnection connection() {
+			return this.connection;
+		}
+
+		@Override
+		@Nullable Object intercept(Object proxy, Method method, @Nullable Object[] args) throws Throwable {
+			this.connection.callDriver(method.getName());
+			return guarded(proxy, call(method, args));
+		}
+
 	}
 
 }

@@ -1,9 +1,12 @@
 package io.github.singletonjob.fencing;
 
 import java.lang.reflect.Method;
+import java.sql.CallableStatement;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 
+import io.github.singletonjob.fencing.StatementText.Command;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,9 +22,9 @@ final class GuardedStatement extends GuardedObject {
 
 	private boolean sqlRead;
 
-	private @Nullable TransactionCommand sqlCommand;
+	private @Nullable Command sqlCommand;
 
-	private @Nullable TransactionCommand batchCommand;
+	private @Nullable Command batchCommand;
 
 	/**
 	 * Guards a statement.
@@ -34,6 +37,13 @@ final class GuardedStatement extends GuardedObject {
 		this.statement = statement;
 		this.connection = connection;
 		this.sql = sql;
+	}
+
+	static Class<? extends Statement> type(Statement statement) {
+		if (statement instanceof CallableStatement) {
+			return CallableStatement.class;
+		}
+		return (statement instanceof PreparedStatement) ? PreparedStatement.class : Statement.class;
 	}
 
 	@Override
@@ -50,11 +60,11 @@ final class GuardedStatement extends GuardedObject {
 	@Nullable Object intercept(Object proxy, Method method, @Nullable Object[] args) throws Throwable {
 		switch (method.getName()) {
 			case "execute", "executeQuery", "executeUpdate", "executeLargeUpdate" -> {
-				return execute(proxy, command(args), method, args);
+				return guarded(proxy, this.connection.execute(this, command(args), method, args));
 			}
 			case "executeBatch", "executeLargeBatch" -> {
-				TransactionCommand command = (this.batchCommand != null) ? this.batchCommand : command(args);
-				return execute(proxy, command, method, args);
+				Command command = (this.batchCommand != null) ? this.batchCommand : command(args);
+				return guarded(proxy, this.connection.execute(this, command, method, args));
 			}
 			case "setArray", "setObject" -> args[1] = unguarded(args[1]);
 			case "addBatch" -> addedToBatch(args);
@@ -74,28 +84,22 @@ final class GuardedStatement extends GuardedObject {
 		return guarded(proxy, call(method, args));
 	}
 
-	private @Nullable Object execute(Object proxy, @Nullable TransactionCommand command, Method method,
-			@Nullable Object[] args) throws Throwable {
-		Execution execution = new Execution(this.statement, command, () -> call(method, args));
-		return guarded(proxy, this.connection.guard().execute(execution));
-	}
-
 	private void addedToBatch(@Nullable Object[] args) throws SQLException {
 		if (args.length == 1 && args[0] instanceof String text && this.batchCommand == null) {
-			this.batchCommand = this.connection.guard().command(text);
+			this.batchCommand = this.connection.command(text);
 		}
 	}
 
 	// Texts matter inside a run only
-	private @Nullable TransactionCommand command(@Nullable Object[] args) throws SQLException {
-		if (!this.connection.guard().runs().collectLeased()) {
+	private @Nullable Command command(@Nullable Object[] args) throws SQLException {
+		if (!this.connection.transaction().collectLeased()) {
 			return null;
 		}
 		if (args.length > 0 && args[0] instanceof String text) {
-			return this.connection.guard().command(text);
+			return this.connection.command(text);
 		}
 		if (!this.sqlRead && this.sql != null) {
-			this.sqlCommand = this.connection.guard().command(this.sql);
+			this.sqlCommand = this.connection.command(this.sql);
 			this.sqlRead = true;
 		}
 		return this.sqlCommand;

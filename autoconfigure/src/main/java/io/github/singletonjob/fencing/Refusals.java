@@ -9,6 +9,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 
 import io.github.singletonjob.CurrentJobRun;
+import io.github.singletonjob.fencing.StatementText.Command;
 import io.github.singletonjob.lease.LeasedRun;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +27,7 @@ final class Refusals {
 	private Refusals() {
 	}
 
-	static void refuse(@Nullable TransactionCommand command, boolean autoCommit) throws SQLException {
+	static void refuse(@Nullable Command command, boolean autoCommit) throws SQLException {
 		if (command != null && !command.implicit() && (command.end() || autoCommit)) {
 			throw new SQLException("The statement '" + command.text() + "' is refused inside a job's run, because a"
 					+ " transaction that is begun or ended by a statement's text cannot be fenced. Use @Transactional, a"
@@ -35,7 +36,7 @@ final class Refusals {
 		}
 	}
 
-	static void refuseImplicit(@Nullable TransactionCommand command) throws SQLException {
+	static void refuseImplicit(@Nullable Command command) throws SQLException {
 		if (command != null && command.implicit()) {
 			throw new SQLException("The statement '" + command.text() + "' is refused inside a job's run, because this"
 					+ " database commits at it by itself, unfenced. Execute it outside of runs or, if a stale holder may"

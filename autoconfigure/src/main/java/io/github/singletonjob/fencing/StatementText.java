@@ -1,10 +1,24 @@
 package io.github.singletonjob.fencing;
 
+import java.util.Locale;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
 /**
- * Reads the first words of each statement in a text, as Postgres' lexer would: comments
- * nest, and a semicolon inside a string, a quoted name or a dollar quote ends nothing.
+ * Finds statements that begin or end a transaction by their text, and so past the
+ * connection's own methods. This is a guard against accidents: who wants to hide a
+ * command from it can.
+ * <p>
+ * The first words of each statement are read as Postgres' lexer would: comments nest, and
+ * a semicolon inside a string, a quoted name or a dollar quote ends nothing.
  */
 final class StatementText {
+
+	// At these, H2 and MariaDB commit what is open
+	private static final Set<String> COMMITTING = Set.of("CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME", "COMMENT",
+			"GRANT", "REVOKE", "LOCK", "UNLOCK", "ANALYZE", "OPTIMIZE", "REPAIR", "CHECK", "FLUSH", "RESET", "XA",
+			"LOAD", "INSTALL", "UNINSTALL", "SHUTDOWN", "SCRIPT", "RUNSCRIPT", "CHECKPOINT", "BACKUP");
 
 	private final String sql;
 
@@ -20,16 +34,95 @@ final class StatementText {
 	 * @param backslashEscapes whether a backslash escapes in every string, as with
 	 * standard_conforming_strings=off, or only in E'…'
 	 */
-	StatementText(String sql, boolean backslashEscapes) {
+	private StatementText(String sql, boolean backslashEscapes) {
 		this.sql = sql;
 		this.backslashEscapes = backslashEscapes;
 	}
 
 	/**
-	 * Moves to the next statement.
-	 * @return false if there is none
+	 * Finds the first statement that begins a transaction, or one that ends it if there
+	 * is any.
+	 * @param sql one or more statements
+	 * @return the command, or null if there is none
 	 */
-	boolean nextStatement() {
+	static @Nullable Command findCommand(String sql) {
+		Command found = new StatementText(sql, false).findCommand();
+		// Where backslashes count depends on the session: what either reading finds
+		// counts
+		if (found == null && sql.indexOf('\\') >= 0) {
+			found = new StatementText(sql, true).findCommand();
+		}
+		return found;
+	}
+
+	/**
+	 * Finds the first statement at which H2 and MariaDB commit what is open, unasked and
+	 * past the fence.
+	 * @param sql one or more statements
+	 * @return the command, or null if there is none
+	 */
+	static @Nullable Command findImplicitCommit(String sql) {
+		if (sql.contains("/*!") || sql.contains("/*M!")) {
+			return new Command("/*! … */", true, true);
+		}
+		StatementText text = new StatementText(sql, true);
+		while (text.nextStatement()) {
+			String word = text.word().toUpperCase(Locale.ROOT);
+			if (COMMITTING.contains(word) || (word.equals("SET") && text.isAutocommit())) {
+				return new Command(word, true, true);
+			}
+		}
+		return null;
+	}
+
+	private @Nullable Command findCommand() {
+		Command begin = null;
+		while (nextStatement()) {
+			Command command = command();
+			if (command != null && command.end()) {
+				return command;
+			}
+			begin = (begin != null) ? begin : command;
+		}
+		return begin;
+	}
+
+	private @Nullable Command command() {
+		if (isEscape()) {
+			return new Command("{…}", true, false);
+		}
+		String word = word().toUpperCase(Locale.ROOT);
+		return switch (word) {
+			case "COMMIT", "END", "ABORT" -> new Command(word, true, false);
+			case "ROLLBACK" -> rollback();
+			case "PREPARE" ->
+				word().equalsIgnoreCase("TRANSACTION") ? new Command("PREPARE TRANSACTION", true, false) : null;
+			case "BEGIN" -> new Command(word, false, false);
+			case "START" -> new Command("START TRANSACTION", false, false);
+			default -> null;
+		};
+	}
+
+	// ROLLBACK counts, because what follows it in the same text would be committed by
+	// itself; ROLLBACK TO a savepoint does not
+	private @Nullable Command rollback() {
+		String next = word();
+		if (next.equalsIgnoreCase("WORK") || next.equalsIgnoreCase("TRANSACTION")) {
+			next = word();
+		}
+		return next.equalsIgnoreCase("TO") ? null : new Command("ROLLBACK", true, false);
+	}
+
+	// SET AUTOCOMMIT, SET SESSION autocommit; the signs of @@autocommit are no letters
+	private boolean isAutocommit() {
+		String word = word();
+		if (word.equalsIgnoreCase("SESSION") || word.equalsIgnoreCase("LOCAL") || word.equalsIgnoreCase("GLOBAL")) {
+			word = word();
+		}
+		return word.isEmpty() || word.equalsIgnoreCase("AUTOCOMMIT");
+	}
+
+	private boolean nextStatement() {
 		if (this.started) {
 			skipStatement();
 		}
@@ -42,13 +135,9 @@ final class StatementText {
 		return this.position < this.sql.length();
 	}
 
-	/**
-	 * Whether the statement begins with a JDBC escape that is no call. Drivers take the
-	 * braces away, and what is inside becomes the statement: with some, {@code {oj
-	 * COMMIT}} commits.
-	 * @return whether it is such an escape
-	 */
-	boolean isEscape() {
+	// A JDBC escape that is no call: drivers take the braces away, and what is inside
+	// becomes the statement. With some, {oj COMMIT} commits
+	private boolean isEscape() {
 		if (at(this.position) != '{') {
 			return false;
 		}
@@ -58,11 +147,8 @@ final class StatementText {
 		return !call;
 	}
 
-	/**
-	 * Reads a word.
-	 * @return the next word of the statement, or an empty text if something else is next
-	 */
-	String word() {
+	// The next word of the statement, or an empty text if something else is next
+	private String word() {
 		skipBlank();
 		int start = this.position;
 		while (isIdentifier(this.position)) {
@@ -180,6 +266,17 @@ final class StatementText {
 
 	private char at(int index) {
 		return (index >= 0 && index < this.sql.length()) ? this.sql.charAt(index) : ' ';
+	}
+
+	/**
+	 * A statement that begins or ends a transaction.
+	 *
+	 * @param text its first words
+	 * @param end whether it ends a transaction, else it begins one
+	 * @param implicit whether it ends it unasked, as a definition of a table does in some
+	 * databases
+	 */
+	record Command(String text, boolean end, boolean implicit) {
 	}
 
 }

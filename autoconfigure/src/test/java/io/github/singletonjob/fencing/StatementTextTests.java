@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Which texts begin or end a transaction.
  */
 @Timeout(10)
-class TransactionCommandTests {
+class StatementTextTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "commit", "COMMIT", " \t\r\n\f commit", "commit;", "commit work", "commit and chain",
@@ -28,14 +28,14 @@ class TransactionCommandTests {
 			"rollback to a; commit", "select 1;\u2003commit", "select 1;commit;select 'unclosed", "\u000bcommit",
 			"select case when true then ';' end; commit" })
 	void endsATransaction(String sql) {
-		assertThat(TransactionCommand.find(sql)).isNotNull().returns(true, TransactionCommand::end);
+		assertThat(StatementText.findCommand(sql)).isNotNull().returns(true, StatementText.Command::end);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "begin", "BEGIN WORK", "/**/ begin", "start transaction",
 			"select 1; begin isolation level" + " serializable" })
 	void beginsATransaction(String sql) {
-		assertThat(TransactionCommand.find(sql)).isNotNull().returns(false, TransactionCommand::end);
+		assertThat(StatementText.findCommand(sql)).isNotNull().returns(false, StatementText.Command::end);
 	}
 
 	@ParameterizedTest
@@ -51,15 +51,15 @@ class TransactionCommandTests {
 			"select $$ unclosed;commit", "\"commit\"", "'commit'", "update t set a = 'x;commit' where b = ';'",
 			"select '''; commit; --'", "table commit", "select 1 as commit" })
 	void doesNeither(String sql) {
-		assertThat(TransactionCommand.find(sql)).isNull();
+		assertThat(StatementText.findCommand(sql)).isNull();
 	}
 
 	@Test
 	void aLongTextIsReadInOneGo() {
 		String sql = "insert into t values ('" + "x;''".repeat(200_000) + "'); ".repeat(1)
 				+ "select 1;".repeat(100_000);
-		assertThat(TransactionCommand.find(sql)).isNull();
-		assertThat(TransactionCommand.find(sql + "commit")).isNotNull();
+		assertThat(StatementText.findCommand(sql)).isNull();
+		assertThat(StatementText.findCommand(sql + "commit")).isNotNull();
 	}
 
 }
