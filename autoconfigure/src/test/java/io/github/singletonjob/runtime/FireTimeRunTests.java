@@ -243,7 +243,7 @@ class FireTimeRunTests {
 		CompletableFuture<Long> began = new CompletableFuture<>();
 		Thread thread = daemon(() -> run((run) -> began.complete(this.time.nanoTime())));
 		thread.start();
-		awaitParked(thread);
+		this.time.awaitTimer(TIMING.reliable());
 		assertThat(began).isNotDone();
 		this.time.advance(Duration.ofMillis(6900));
 		assertThat(began).isNotDone();
@@ -270,7 +270,7 @@ class FireTimeRunTests {
 		Thread thread = daemon(
 				() -> results.add(runner.run(new RunRequest(BILLING, this.settings, firing()), MUST_NOT_RUN)));
 		thread.start();
-		awaitParked(thread);
+		this.time.awaitTimer(TIMING.reliable());
 		runner.cancelAll();
 		Awaitility.await().until(() -> !thread.isAlive());
 		assertThat(results).singleElement().extracting(RunResult::outcome).isEqualTo(RunOutcome.CANCELLED);
@@ -321,10 +321,6 @@ class FireTimeRunTests {
 		Thread thread = new Thread(work);
 		thread.setDaemon(true);
 		return thread;
-	}
-
-	private static void awaitParked(Thread thread) {
-		Awaitility.await().until(() -> thread.getState() == Thread.State.WAITING);
 	}
 
 	private boolean held() {

@@ -4,25 +4,31 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.PriorityQueue;
+import java.util.Queue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.PriorityBlockingQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Time that the test moves: clocks, timer and workers in one. Tasks run on the thread
- * that moves the time, in the order of their times.
+ * that moves the time, in the order of their times. Another thread may read the time, and
+ * start and cancel timers.
  */
 class VirtualTime implements JobClock, JobTimer, Executor {
 
-	private final PriorityQueue<Entry> entries = new PriorityQueue<>(
+	private final Queue<Entry> entries = new PriorityBlockingQueue<>(16,
 			Comparator.comparingLong(Entry::due).thenComparingLong(Entry::sequence));
 
 	private final Deque<Runnable> stuck = new ArrayDeque<>();
 
-	private long nanos = 1_000_000_000L;
+	private final AtomicLong sequence = new AtomicLong();
+
+	private volatile long nanos = 1_000_000_000L;
 
 	private long wallMillis = 1_800_000_000_000L;
-
-	private long sequence;
 
 	private boolean workersStuck;
 
@@ -38,7 +44,7 @@ class VirtualTime implements JobClock, JobTimer, Executor {
 
 	@Override
 	public Runnable after(Duration delay, Runnable task) {
-		Entry entry = new Entry(this.nanos + Math.max(0, delay.toNanos()), this.sequence++, task);
+		Entry entry = new Entry(this.nanos + Math.max(0, delay.toNanos()), this.sequence.getAndIncrement(), task);
 		this.entries.add(entry);
 		return () -> this.entries.remove(entry);
 	}
@@ -69,12 +75,26 @@ class VirtualTime implements JobClock, JobTimer, Executor {
 	/** Time passes, and everything that is due happens. */
 	void advance(Duration duration) {
 		long end = this.nanos + duration.toNanos();
-		while (!this.entries.isEmpty() && this.entries.peek().due() <= end) {
-			Entry next = this.entries.remove();
+		for (Entry next = pollUntil(end); next != null; next = pollUntil(end)) {
 			moveTo(Math.max(this.nanos, next.due()));
 			next.task().run();
 		}
 		moveTo(Math.max(this.nanos, end));
+	}
+
+	private @Nullable Entry pollUntil(long end) {
+		Entry next = this.entries.poll();
+		if (next != null && next.due() > end) {
+			this.entries.add(next);
+			return null;
+		}
+		return next;
+	}
+
+	/** Returns when another thread has started a timer of that length. */
+	void awaitTimer(Duration delay) {
+		long due = this.nanos + delay.toNanos();
+		Awaitility.await().until(() -> this.entries.stream().anyMatch((entry) -> entry.due() == due));
 	}
 
 	/** Time passes while this process does nothing: a pause. */

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(QuietRuntime.class)
 class SimulationTests {
 
-	private static final long SCHEDULES = Long.getLong("singletonjob.schedules", 3000);
+	private static final long SCHEDULES = Long.getLong("singletonjob.schedules", Schedules.IN_A_BUILD);
 
 	private static final long FIRST_SEED = Long.getLong("singletonjob.seed", 1);
 
