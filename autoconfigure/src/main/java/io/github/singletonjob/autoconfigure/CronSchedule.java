@@ -6,6 +6,7 @@ import java.time.ZoneId;
 import java.time.ZonedDateTime;
 
 import org.jspecify.annotations.Nullable;
+
 import org.springframework.scheduling.support.CronExpression;
 
 /**
@@ -19,8 +20,9 @@ import org.springframework.scheduling.support.CronExpression;
  * @param text the expression, as Spring's task has it
  * @param expression the expression
  * @param zone in which it is meant; null for that of the scheduler's clock
+ * @param scheduler the qualifier of the scheduler that fires it; empty for the default
  */
-record CronSchedule(String name, String text, CronExpression expression, @Nullable ZoneId zone) {
+record CronSchedule(String name, String text, CronExpression expression, @Nullable ZoneId zone, String scheduler) {
 
 	/** A scheduler can be a little early, because timers and wall clocks differ. */
 	private static final Duration EARLY = Duration.ofMillis(500);

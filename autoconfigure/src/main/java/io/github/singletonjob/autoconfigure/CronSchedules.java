@@ -9,6 +9,7 @@ import java.util.TimeZone;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.annotation.Schedules;
@@ -28,15 +29,17 @@ record CronSchedules(List<CronSchedule> crons, boolean others) {
 	static final CronSchedules NONE = new CronSchedules(List.of(), false);
 
 	/**
-	 * Reads the annotations of a method, resolved as Spring's scheduler resolves them.
+	 * Reads the annotations of a method as Spring's scheduler reads them: those on the
+	 * method itself, and none on a method that it overrides or implements.
 	 * @param method the method
-	 * @param resolver resolves placeholders
+	 * @param resolver resolves placeholders and expressions
 	 * @return its schedules
+	 * @throws IllegalArgumentException if an expression cannot be read
 	 */
 	static CronSchedules of(Method method, StringValueResolver resolver) {
 		List<Scheduled> cron = new ArrayList<>();
 		boolean others = false;
-		for (Scheduled scheduled : AnnotatedElementUtils.findMergedRepeatableAnnotations(method, Scheduled.class,
+		for (Scheduled scheduled : AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class,
 				Schedules.class)) {
 			String text = resolver.resolveStringValue(scheduled.cron());
 			if (!StringUtils.hasText(text)) {
@@ -54,7 +57,8 @@ record CronSchedules(List<CronSchedule> crons, boolean others) {
 	private static CronSchedule schedule(Scheduled scheduled, StringValueResolver resolver, boolean only) {
 		String text = resolve(scheduled.cron(), resolver);
 		String zone = resolve(scheduled.zone(), resolver);
-		return new CronSchedule(only ? "" : (text + " " + zone).trim(), text, CronExpression.parse(text), zone(zone));
+		return new CronSchedule(only ? "" : (text + " " + zone).trim(), text, CronExpression.parse(text), zone(zone),
+				resolve(scheduled.scheduler(), resolver));
 	}
 
 	private static String resolve(String text, StringValueResolver resolver) {

@@ -12,9 +12,13 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.expression.ExpressionException;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.StringUtils;
 
@@ -67,7 +71,7 @@ class JobDefinitions {
 									: ": '" + annotation.value() + "' resolved to nothing."),
 					"Name it: @SingletonJob(\"billing\").");
 		}
-		this.names.check(name, where);
+		this.names.check(name, method, where);
 		JobOptions options = new JobOptions(duration(annotation.ttl(), "ttl", where),
 				duration(annotation.minHold(), "minHold", where), duration(annotation.maxRun(), "maxRun", where),
 				annotation.onLost(), annotation.handover());
@@ -77,7 +81,7 @@ class JobDefinitions {
 	}
 
 	private CronSchedules schedules(Method method, String name, String where) {
-		CronSchedules schedules = CronSchedules.of(method, (text) -> resolve(text, where));
+		CronSchedules schedules = read(method, where);
 		if (schedules.isEmpty()) {
 			return schedules;
 		}
@@ -95,6 +99,23 @@ class JobDefinitions {
 		return schedules;
 	}
 
+	/** Spring resolves expressions in these attributes as well as placeholders. */
+	private CronSchedules read(Method method, String where) {
+		EmbeddedValueResolver expressions = new EmbeddedValueResolver(this.beanFactory);
+		try {
+			return CronSchedules.of(method, (text) -> {
+				String resolved = resolve(text, where);
+				return resolved.contains("#{") ? expressions.resolveStringValue(text) : resolved;
+			});
+		}
+		catch (BeansException | ExpressionException | IllegalArgumentException ex) {
+			throw new InvalidJobException(
+					"The schedule of the job at " + where + " cannot be read: "
+							+ NestedExceptionUtils.getMostSpecificCause(ex).getMessage() + ".",
+					"Correct the cron expression or the zone of its @Scheduled.");
+		}
+	}
+
 	private static boolean isAsync(Method method) {
 		return AnnotatedElementUtils.hasAnnotation(method, Async.class)
 				|| AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
@@ -105,6 +126,7 @@ class JobDefinitions {
 		if (!StringUtils.hasText(resolved)) {
 			return null;
 		}
+		SettingsValidator.requireUnit("The " + attribute + " of the job at " + where, resolved.trim());
 		try {
 			return DurationStyle.detectAndParse(resolved.trim());
 		}

@@ -3,6 +3,7 @@ package io.github.singletonjob.autoconfigure;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 
 import io.github.singletonjob.lease.JobId;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,6 @@ import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.common.CompositeStringExpression;
@@ -53,10 +53,12 @@ class JobNames {
 
 	/**
 	 * Reads a declared name.
-	 * @throws InvalidJobException if it has an expression that cannot be read
+	 * @throws InvalidJobException if it has an expression that cannot be read, or looks
+	 * like one and is none
 	 */
-	void check(String declared, String where) {
+	void check(String declared, Method method, String where) {
 		if (!isExpression(declared)) {
+			refuseParameterWithoutBraces(declared, method, where);
 			return;
 		}
 		try {
@@ -69,13 +71,44 @@ class JobNames {
 		}
 	}
 
+	private void refuseParameterWithoutBraces(String declared, Method method, String where) {
+		String[] parameters = this.parameterNames.getParameterNames(method);
+		for (String parameter : (parameters != null) ? parameters : new String[0]) {
+			if (declared.matches(".*#" + Pattern.quote(parameter) + "\\b.*")) {
+				throw new InvalidJobException(
+						"The name '" + declared + "' of the job at " + where + " is one name for all values of "
+								+ parameter + ".",
+						"Put the expression in braces: " + declared.replace("#" + parameter, "#{#" + parameter + "}")
+								+ ".");
+			}
+		}
+	}
+
+	/**
+	 * Refuses names that a log line or an operator could not show as they are.
+	 * @throws IllegalArgumentException if there is a space at an end or a control
+	 * character in it
+	 */
+	static void requirePlain(String what, String name) {
+		if (!name.equals(name.strip())) {
+			throw new IllegalArgumentException(
+					"The " + what + " '" + name + "' begins or ends with a space: remove it");
+		}
+		if (name.chars().anyMatch(Character::isISOControl)) {
+			throw new IllegalArgumentException("The " + what + " '" + name.replaceAll("\\p{Cntrl}", "?")
+					+ "' has a line break or another control character in it: remove it");
+		}
+	}
+
 	/** The job of one call. */
 	JobDefinition ofCall(JobDefinition job, @Nullable Object target, @Nullable Object[] arguments) {
 		String declared = job.id().name();
 		if (!isExpression(declared)) {
 			return job;
 		}
-		JobId id = new JobId(job.id().namespace(), evaluate(job, target, arguments));
+		String name = evaluate(job, target, arguments);
+		JobId id = new JobId(job.id().namespace(), name);
+		requirePlain("job name", name);
 		if (this.declaredNames.size() < MOST_REMEMBERED) {
 			this.declaredNames.put(id.name(), declared);
 		}
@@ -95,15 +128,20 @@ class JobNames {
 		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext((target != null) ? target : method,
 				method, arguments, this.parameterNames);
 		context.setBeanResolver(new BeanFactoryResolver(this.beanFactory));
+		requireParts(declared, context, job);
 		try {
-			requireParts(declared, context, job);
 			String name = parse(declared).getValue(context, String.class);
 			return (name != null) ? name : "";
 		}
-		catch (EvaluationException ex) {
-			throw new IllegalArgumentException("The name '" + declared + "' of the job at " + job.describeMethod()
-					+ " cannot be evaluated for this call, so it was not run: " + ex.getMessage(), ex);
+		catch (RuntimeException ex) {
+			throw notEvaluated(declared, job, ex);
 		}
+	}
+
+	/** What an expression calls may throw anything. */
+	private static IllegalArgumentException notEvaluated(String declared, JobDefinition job, RuntimeException cause) {
+		return new IllegalArgumentException("The name '" + declared + "' of the job at " + job.describeMethod()
+				+ " cannot be evaluated for this call, so it was not run: " + cause, cause);
 	}
 
 	/** A part that is null would be left out, and make one job of all such calls. */
@@ -112,12 +150,22 @@ class JobNames {
 		Expression[] parts = (expression instanceof CompositeStringExpression all) ? all.getExpressions()
 				: new Expression[] { expression };
 		for (Expression part : parts) {
-			if (!StringUtils.hasText(part.getValue(context, String.class)) && isDynamic(part)) {
+			if (isDynamic(part) && !StringUtils.hasText(value(part, context, declared, job))) {
 				throw new IllegalArgumentException("The part #{" + part.getExpressionString() + "} of the name '"
 						+ declared + "' of the job at " + job.describeMethod()
 						+ " is null or empty for this call, so it was not run: give it a value. If it is a parameter,"
 						+ " compile with -parameters, or write #a0 for the first one");
 			}
+		}
+	}
+
+	private static @Nullable String value(Expression part, MethodBasedEvaluationContext context, String declared,
+			JobDefinition job) {
+		try {
+			return part.getValue(context, String.class);
+		}
+		catch (RuntimeException ex) {
+			throw notEvaluated(declared, job, ex);
 		}
 	}
 

@@ -13,8 +13,8 @@ import io.github.singletonjob.autoconfigure.SingletonJobProperties.Job;
 import io.github.singletonjob.autoconfigure.SingletonJobProperties.Lease;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.runtime.LeaseTiming;
-import io.github.singletonjob.runtime.RunSettings;
 import io.github.singletonjob.runtime.RunSettings.Length;
+import io.github.singletonjob.runtime.RunSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.env.Environment;
@@ -43,7 +43,9 @@ class JobSettings {
 
 	JobId id(String name) {
 		try {
-			return new JobId(this.namespace, name);
+			JobId id = new JobId(this.namespace, name);
+			JobNames.requirePlain("job name", name);
+			return id;
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidJobException(String.valueOf(ex.getMessage()), "Name the job with 1 to 300 characters.");
@@ -58,8 +60,7 @@ class JobSettings {
 
 	/** What all jobs share, for people. */
 	String describe() {
-		Lease lease = this.properties.lease();
-		LeaseTiming timing = LeaseTiming.of(lease.ttl(), lease.renewEvery(), lease.stopEarly());
+		LeaseTiming timing = timing();
 		StoreType store = this.properties.store();
 		return "in namespace '" + this.namespace + "', leases in "
 				+ ((store != null) ? storeName() : "the LeaseStore bean") + ", ttl " + timing.ttl().toMillis()
@@ -89,6 +90,16 @@ class JobSettings {
 		catch (IllegalArgumentException ex) {
 			throw new InvalidJobException("Job '" + name + "': " + ex.getMessage(), "Correct singleton-job.jobs." + name
 					+ ", the attributes of its annotation, or singleton-job.lease.");
+		}
+	}
+
+	/** The times of a job that has none of its own. */
+	private LeaseTiming timing() {
+		try {
+			return timing(NOTHING, JobOptions.defaults());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidJobException(ex.getMessage() + ".", "Correct singleton-job.lease.");
 		}
 	}
 

@@ -19,6 +19,9 @@ import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -27,7 +30,7 @@ import org.springframework.util.ReflectionUtils;
  * Looks at every bean when all singletons exist, and fails the start for a job that could
  * run unguarded, unnamed or twice. Nothing of this waits for the first call.
  */
-class JobValidator implements SmartInitializingSingleton {
+class JobValidator implements SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
 
 	private static final Log logger = LogFactory.getLog(JobValidator.class);
 
@@ -65,6 +68,33 @@ class JobValidator implements SmartInitializingSingleton {
 			.stream()
 			.filter((name) -> !places.containsKey(name))
 			.forEach(this::validateSettingsWithoutAnnotation);
+	}
+
+	/**
+	 * Looks at the beans of a child context, whose methods nothing guards unless it has
+	 * this auto-configuration as well.
+	 */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		ApplicationContext context = event.getApplicationContext();
+		if (!(context.getAutowireCapableBeanFactory() instanceof ConfigurableListableBeanFactory child)
+				|| child == this.beanFactory || child.getBeanNamesForType(JobValidator.class, true, false).length > 0) {
+			return;
+		}
+		for (String beanName : child.getBeanDefinitionNames()) {
+			Class<?> type = ScopedProxyUtils.isScopedTarget(beanName) ? null : child.getType(beanName, false);
+			if (type != null && AnnotationUtils.isCandidateClass(type, SingletonJob.class)) {
+				JobMethodValidator.jobMethods(ClassUtils.getUserClass(type)).forEach((method) -> {
+					throw new InvalidJobException(
+							"The job at " + ClassUtils.getUserClass(type).getName() + "." + method.getName()
+									+ "() of bean '" + beanName + "' is in the child context '"
+									+ context.getDisplayName()
+									+ "', which has no singleton jobs of its own: it would run unguarded.",
+							"Import SingletonJobAutoConfiguration in the child context as well, or move the job to the"
+									+ " parent.");
+				});
+			}
+		}
 	}
 
 	private void validateSettingsWithoutAnnotation(String name) {
@@ -147,7 +177,7 @@ class JobValidator implements SmartInitializingSingleton {
 	}
 
 	/** A job that a test has replaced by a mock needs no lease. */
-	private static boolean isMock(Object bean) {
+	static boolean isMock(Object bean) {
 		ClassLoader classLoader = bean.getClass().getClassLoader();
 		if (!ClassUtils.isPresent(MOCKITO, classLoader)) {
 			return false;

@@ -1,8 +1,6 @@
 package io.github.singletonjob.autoconfigure;
 
 import java.time.Clock;
-import java.time.ZoneId;
-import java.util.function.Supplier;
 
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.Fence;
@@ -30,7 +28,6 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
-import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.config.ScheduledTaskHolder;
 
 /**
@@ -51,6 +48,11 @@ public final class SingletonJobAutoConfiguration {
 	@Bean
 	static JobRunInjection singletonJobRunInjection() {
 		return new JobRunInjection();
+	}
+
+	@Bean
+	static SettingsValidator singletonJobSettingsValidator() {
+		return new SettingsValidator();
 	}
 
 	@Bean
@@ -94,13 +96,8 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
-	JobCalls singletonJobCalls(JobEngine engine, ObjectProvider<TaskScheduler> schedulers,
-			ObjectProvider<ScheduledTaskHolder> tasks) {
-		Supplier<Clock> clock = () -> schedulers.stream()
-			.findFirst()
-			.map(TaskScheduler::getClock)
-			.orElseGet(() -> Clock.system(ZoneId.systemDefault()));
-		return new JobCalls(engine, new Firings(clock, tasks));
+	JobCalls singletonJobCalls(JobEngine engine, BeanFactory beanFactory, ObjectProvider<ScheduledTaskHolder> tasks) {
+		return new JobCalls(engine, new Firings(beanFactory, tasks));
 	}
 
 	@Bean

@@ -12,8 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
  * Shows the jobs to an operator, and lets one release a lease whose token was seen.
@@ -49,22 +51,29 @@ class SingletonJobsEndpoint {
 	 * @return what is known of it, or null if there is no such job here
 	 */
 	@ReadOperation
-	public @Nullable Job job(@Selector String job) {
-		return this.operations.names().contains(job) ? describe(this.operations.status(job)) : null;
+	public @Nullable Job job(@Selector(match = Match.ALL_REMAINING) String... job) {
+		String name = name(job);
+		return this.operations.names().contains(name) ? describe(this.operations.status(name)) : null;
 	}
 
 	/**
 	 * Takes the lease of a job away from its holder.
-	 * @param job its name
 	 * @param token the token that the operator has seen
-	 * @return whether it was released, or null if there is no such job here
+	 * @param job its name
+	 * @return whether it was released; not found if there is no such job here
 	 */
 	@WriteOperation
-	public @Nullable Released release(@Selector String job, long token) {
-		if (!this.operations.names().contains(job)) {
-			return null;
+	public WebEndpointResponse<Released> release(long token, @Selector(match = Match.ALL_REMAINING) String... job) {
+		String name = name(job);
+		if (!this.operations.names().contains(name)) {
+			return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
 		}
-		return new Released(job, token, this.operations.release(job, token));
+		return new WebEndpointResponse<>(new Released(name, token, this.operations.release(name, token)));
+	}
+
+	/** A name can have slashes in it, at which a web server splits it. */
+	private static String name(String... segments) {
+		return String.join("/", segments);
 	}
 
 	private Job describe(JobStatus status) {

@@ -18,6 +18,8 @@ public record LeaseTiming(Duration ttl, Duration renewEvery, Duration stopEarly)
 
 	private static final Duration MAX_TTL = Duration.ofDays(1);
 
+	private static final Duration MIN_RENEW_EVERY = Duration.ofMillis(100);
+
 	private static final Duration MIN_CALL_TIMEOUT = Duration.ofMillis(100);
 
 	private static final int CALLS = 4;
@@ -33,7 +35,8 @@ public record LeaseTiming(Duration ttl, Duration renewEvery, Duration stopEarly)
 				() -> "ttl " + text(ttl) + " is too short: it must be at least " + text(MIN_TTL));
 		require(ttl.compareTo(MAX_TTL) <= 0, () -> "ttl " + text(ttl) + " is too long: it can be at most "
 				+ text(MAX_TTL) + ". The lease is renewed while the job runs, so the ttl need not cover the run");
-		require(renewEvery.compareTo(Duration.ZERO) > 0, () -> "renew-every must be positive");
+		require(renewEvery.compareTo(MIN_RENEW_EVERY) >= 0, () -> "renew-every " + text(renewEvery)
+				+ " is too short: it must be at least " + text(MIN_RENEW_EVERY));
 		require(stopEarly.compareTo(MIN_STOP_EARLY) >= 0,
 				() -> "stop-early " + text(stopEarly) + " is too short: it must be at least " + text(MIN_STOP_EARLY));
 		Duration callTimeout = ttl.minus(stopEarly).minus(renewEvery).dividedBy(CALLS);

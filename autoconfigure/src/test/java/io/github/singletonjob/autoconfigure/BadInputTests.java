@@ -163,6 +163,64 @@ class BadInputTests {
 	}
 
 	@Test
+	void aFinalClassWithAnInterfaceWhereProxiesExtendClasses() {
+		fails(with(FinalWithInterface.class).withPropertyValues("spring.aop.proxy-target-class=true"), "final class",
+				"spring.aop.proxy-target-class=false");
+		with(FinalWithInterface.class).withPropertyValues("spring.aop.proxy-target-class=false")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void settingsThatDoNotExist() {
+		fails(this.runner.withPropertyValues("singleton-job.lease.tll=30s"), "no setting singleton-job.lease.tll",
+				"Did you mean singleton-job.lease.ttl?");
+		fails(this.runner.withPropertyValues("singleton-job.ttl=30s"), "no setting singleton-job.ttl",
+				"Did you mean singleton-job.lease.ttl?");
+		fails(this.runner.withPropertyValues("singleton-job.jobs.billing.max-rnu=30s"),
+				"no setting singleton-job.jobs.billing.max-rnu", "Did you mean singleton-job.jobs.billing.max-run?");
+		fails(this.runner.withPropertyValues("singleton-job.jobs.billing.eu.ttl=30s"),
+				"no setting singleton-job.jobs.billing.eu.ttl", "put it in brackets");
+		fails(this.runner.withSystemProperties("singleton-job.fencing.requierd=true"),
+				"no setting singleton-job.fencing.requierd", "Did you mean singleton-job.fencing.required?");
+	}
+
+	@Test
+	void settingsInEverySpellingThatBinds() {
+		this.runner
+			.withPropertyValues("singleton-job.lease.renewEvery=2s", "singleton-job.lease.stop_early=2s",
+					"singleton-job.jobs.[billing.eu].ttl=30s", "singleton-job.jobs.billing.minHold=3s",
+					"singleton-job.etcd.endpoints[0]=a:1", "singleton-job.etcd.endpoints[1]=b:1",
+					"singleton-job.fencing.idle-in-transaction-timeout=0")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(SingletonJobProperties.class).jobs()).containsOnlyKeys("billing.eu",
+						"billing");
+			});
+	}
+
+	@Test
+	void durationsWithoutAUnit() {
+		fails(this.runner.withPropertyValues("singleton-job.lease.renew-every=3"),
+				"singleton-job.lease.renew-every is 3, without a unit", "did you mean 3s");
+		fails(this.runner.withPropertyValues("limit=2", "singleton-job.jobs.billing.max-run=${limit}"),
+				"singleton-job.jobs.billing.max-run is 2, without a unit", "did you mean 2s");
+		fails(with(TtlWithoutUnit.class), "TtlWithoutUnit.run() is 30, without a unit", "did you mean 30s");
+	}
+
+	@Test
+	void durationsOutOfBounds() {
+		fails(this.runner.withPropertyValues("singleton-job.lease.renew-every=3ms"), "renew-every 3ms is too short",
+				"singleton-job.lease");
+	}
+
+	@Test
+	void namesThatLookLikeExpressionsOrCannotBeShown() {
+		fails(with(NoBraces.class), "one name for all values of tenant", "billing-#{#tenant}");
+		fails(with(LongName.class).withPropertyValues("long.name=a\nb"), "line break", "Name the job");
+		fails(with(Padded.class), "begins or ends with a space", "Name the job");
+	}
+
+	@Test
 	void aJobThatNoProxyReaches() {
 		fails(with(EarlyJob.class), "is not reached by a proxy", "bean of its own");
 	}
@@ -293,6 +351,45 @@ class BadInputTests {
 
 		@SingletonJob("billing")
 		void run() {
+		}
+
+	}
+
+	interface Runs {
+
+		void run();
+
+	}
+
+	static final class FinalWithInterface implements Runs {
+
+		@Override
+		@SingletonJob("billing")
+		public void run() {
+		}
+
+	}
+
+	static class TtlWithoutUnit {
+
+		@SingletonJob(value = "billing", ttl = "30")
+		public void run() {
+		}
+
+	}
+
+	static class NoBraces {
+
+		@SingletonJob("billing-#tenant")
+		public void run(String tenant) {
+		}
+
+	}
+
+	static class Padded {
+
+		@SingletonJob(" billing")
+		public void run() {
 		}
 
 	}

@@ -123,7 +123,7 @@ class CronScheduleTests {
 	}
 
 	private static CronSchedule schedule(String cron, @Nullable ZoneId zone) {
-		return new CronSchedule("", cron, CronExpression.parse(cron), zone);
+		return new CronSchedule("", cron, CronExpression.parse(cron), zone, "");
 	}
 
 	private static @Nullable Instant fireTime(CronSchedule schedule, Instant now) {

@@ -144,7 +144,7 @@ class OperatorTests {
 	void aJobThatIsNotThereIsNotFound() {
 		this.runner.run((context) -> {
 			assertThat(endpoint(context).job("other")).isNull();
-			assertThat(endpoint(context).release("other", 1)).isNull();
+			assertThat(endpoint(context).release(1, "other").getStatus()).isEqualTo(404);
 		});
 	}
 
@@ -152,9 +152,9 @@ class OperatorTests {
 	void anOperatorReleasesALeaseAndItsRunIsLost(CapturedOutput output) {
 		this.runner.withPropertyValues("singleton-job.jobs.billing.takeover=never").run((context) -> {
 			RunResult result = fire(context, ONE, (run) -> {
-				assertThat(endpoint(context).release("billing", run.token() - 1).released()).isFalse();
+				assertThat(endpoint(context).release(run.token() - 1, "billing").getBody().released()).isFalse();
 				assertThat(run.isHeld()).isTrue();
-				assertThat(endpoint(context).release("billing", run.token()).released()).isTrue();
+				assertThat(endpoint(context).release(run.token(), "billing").getBody().released()).isTrue();
 				await(() -> !run.isHeld());
 			});
 			assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);
