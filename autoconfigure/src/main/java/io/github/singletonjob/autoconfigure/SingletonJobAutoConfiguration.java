@@ -51,6 +51,11 @@ public final class SingletonJobAutoConfiguration {
 	}
 
 	@Bean
+	static JobErrorHandler.SchedulerPostProcessor singletonJobSchedulerPostProcessor() {
+		return new JobErrorHandler.SchedulerPostProcessor();
+	}
+
+	@Bean
 	static SettingsValidator singletonJobSettingsValidator() {
 		return new SettingsValidator();
 	}
