@@ -82,6 +82,11 @@ public final class Instances implements AutoCloseable {
 		return ((Acquisition.Acquired) answer).grant();
 	}
 
+	/** The same grant for a request that was never made. */
+	static LeaseGrant forged(LeaseGrant grant) {
+		return new LeaseGrant(grant.request().above("somebody else", 0), grant.token(), grant.fireTime(), false);
+	}
+
 	/** Asks; if nobody has the job, the caller has it then. */
 	public boolean isHeld(LeaseStore store, JobId job) {
 		return store.tryAcquire(request(job, "who asks")) instanceof Acquisition.Held;

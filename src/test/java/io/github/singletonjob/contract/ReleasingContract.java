@@ -62,7 +62,7 @@ abstract class ReleasingContract {
 		Instances instances = instances();
 		LeaseStore store = instances.open();
 		LeaseGrant grant = instances.acquire(store, instances.job("billing"));
-		assertThat(store.release(new ForgedGrant(grant.job(), "somebody else", grant.token()))).isFalse();
+		assertThat(store.release(Instances.forged(grant))).isFalse();
 		assertThat(renew(store, grant)).isEqualTo(Renewal.EXTENDED);
 	}
 

@@ -76,7 +76,7 @@ abstract class RenewingContract {
 		Instances instances = instances();
 		LeaseStore store = instances.open();
 		LeaseGrant grant = instances.acquire(store, instances.job("billing"));
-		assertThat(renew(store, new ForgedGrant(grant.job(), "somebody else", grant.token()))).isEqualTo(Renewal.GONE);
+		assertThat(renew(store, Instances.forged(grant))).isEqualTo(Renewal.GONE);
 		assertThat(renew(store, grant)).isEqualTo(Renewal.EXTENDED);
 	}
 

@@ -119,9 +119,10 @@ class AcquireTests {
 	@Test
 	void aGrantThatComesLateIsFoundByTheNextRenewal() throws Exception {
 		EtcdLeaseStore store = (EtcdLeaseStore) this.instances.open();
-		EtcdGrant kept = (EtcdGrant) this.instances.acquire(store, longRequest("kept"));
+		LeaseGrant kept = this.instances.acquire(store, longRequest("kept"));
 		LeaseRequest late = this.instances.request(this.job, "late");
-		Etcds.putAttached(EtcdServer.shared(), Etcds.keyOf(this.job), late.owner() + " 99\nlate", kept.lease().id());
+		Etcds.putAttached(EtcdServer.shared(), Etcds.keyOf(this.job), late.owner() + " 99\nlate",
+				store.held(kept).lease().id());
 		LeaseStore other = this.instances.open();
 		assertThat(this.instances.isHeld(other, this.job)).isTrue();
 		assertThat(Instances.renew(store, kept)).isEqualTo(Renewal.EXTENDED);
@@ -158,7 +159,7 @@ class AcquireTests {
 		EtcdLeaseStore store = (EtcdLeaseStore) this.instances.open();
 		LeaseRequest request = new LeaseRequest(this.job, "owner", "holder", Duration.ofMillis(2001),
 				Duration.ofSeconds(1), 0);
-		EtcdGrant grant = (EtcdGrant) this.instances.acquire(store, request);
+		HeldLease grant = store.held(this.instances.acquire(store, request));
 		assertThat(this.etcd.post("lease/timetolive", "{\"ID\":\"" + grant.lease().id() + "\"}"))
 			.contains("\"grantedTTL\":\"3\"");
 	}

@@ -123,14 +123,14 @@ class FireTimeTests {
 
 	@Test
 	void whatWasSeenBeforeSomebodyElseRanDoesNotCount() throws Exception {
-		LeaseStore store = this.instances.open();
-		EtcdGrant first = (EtcdGrant) this.instances.acquire(store, request(this.one, TIMEOUT));
+		EtcdLeaseStore store = (EtcdLeaseStore) this.instances.open();
+		LeaseGrant first = this.instances.acquire(store, request(this.one, TIMEOUT));
 		Plan late = new Plan(new KnownJob(null, null, 0, JobRecord.NONE), JobRecord.NONE.held(), null);
+		long lease = store.held(first).lease().id();
 		assertThat(store.release(first, this.one)).isTrue();
 		try (Client client = Client.builder().endpoints(EtcdServer.shared().endpoint()).build()) {
 			Attempt attempt = Attempt.of(request(this.one, TIMEOUT), new KeyNames(Etcds.PREFIX), 1);
-			assertThat(KeyTxns.take(client.getKVClient(), attempt, late, first.lease().id()).get().isSucceeded())
-				.isFalse();
+			assertThat(KeyTxns.take(client.getKVClient(), attempt, late, lease).get().isSucceeded()).isFalse();
 		}
 		assertThat(this.etcd.keys(Etcds.keyOf(this.job))).isEmpty();
 	}
@@ -171,23 +171,23 @@ class FireTimeTests {
 
 	@Test
 	void aReleaseThatDidNotArriveIsMadeUpForByTheNextRenewal() {
-		LeaseStore store = this.instances.open();
-		EtcdGrant kept = (EtcdGrant) this.instances.acquire(store,
-				Etcds.request(this.instances.job("kept"), TTL, TIMEOUT));
-		EtcdGrant ending = (EtcdGrant) this.instances.acquire(store, request(this.one, TIMEOUT));
+		EtcdLeaseStore store = (EtcdLeaseStore) this.instances.open();
+		HeldLease kept = store
+			.held(this.instances.acquire(store, Etcds.request(this.instances.job("kept"), TTL, TIMEOUT)));
+		HeldLease ending = store.held(this.instances.acquire(store, request(this.one, TIMEOUT)));
 		ending.complete(this.one);
-		Holdings holdings = new Holdings();
-		holdings.add(kept);
-		holdings.ending(ending);
+		HeldLeases leases = new HeldLeases();
+		leases.add(kept);
+		leases.ending(ending);
 		try (EtcdConnection connection = Etcds.connection(EtcdServer.shared())) {
-			new RenewalRound(connection, new KeyNames(Etcds.PREFIX), holdings, List.of(kept)).perform();
+			new RenewalRound(connection, new KeyNames(Etcds.PREFIX), leases, List.of(kept)).perform();
 			LeaseStore other = this.instances.open();
 			LeaseGrant next = Instances.awaitGrant(() -> other.tryAcquire(Etcds.request(this.job, TTL, TIMEOUT)));
 			assertThat(next.followsUnreleased()).isFalse();
 			assertThat(other.inspect(this.job, TIMEOUT).fireTimes())
 				.isEqualTo(Map.of("", new FireTimes(this.one, this.one)));
 		}
-		assertThat(Instances.renew(store, kept)).isEqualTo(Renewal.EXTENDED);
+		assertThat(Instances.renew(store, kept.grant())).isEqualTo(Renewal.EXTENDED);
 	}
 
 }

@@ -85,9 +85,10 @@ class RenewalTests {
 	@Test
 	void aJobThatWasTakenAwayAndGrantedAgainHereIsTheNewGrantsAlone() {
 		LeaseGrant taken = this.instances.acquire(this.store, this.job);
+		SharedLease lease = this.store.held(taken).lease();
 		this.etcd.delete(Etcds.keyOf(this.job));
 		LeaseGrant next = this.instances.acquire(this.store, this.job);
-		assertThat(((EtcdGrant) next).lease()).isSameAs(((EtcdGrant) taken).lease());
+		assertThat(this.store.held(next).lease()).isSameAs(lease);
 		assertThat(this.store.renew(List.of(taken, next))).containsExactly(Renewal.GONE, Renewal.EXTENDED);
 		assertThat(this.store.release(taken)).isFalse();
 		assertThat(Instances.renew(this.store, next)).isEqualTo(Renewal.EXTENDED);
@@ -97,7 +98,7 @@ class RenewalTests {
 	void aRevokedLeaseOfEtcdEndsAllItsJobs() {
 		LeaseGrant first = this.instances.acquire(this.store, this.job);
 		LeaseGrant second = this.instances.acquire(this.store, this.instances.job("other"));
-		this.etcd.revoke(((EtcdGrant) first).lease().id());
+		this.etcd.revoke(this.store.held(first).lease().id());
 		assertThat(this.store.renew(List.of(first, second))).containsExactly(Renewal.GONE, Renewal.GONE);
 		LeaseGrant next = this.instances.acquire(this.store, this.job);
 		assertThat(next.token()).isGreaterThan(first.token());
@@ -107,7 +108,7 @@ class RenewalTests {
 	@Test
 	void aLeaseOfEtcdThatEndedUnnoticedDoesNotEndTheNextAttempt() {
 		LeaseGrant first = this.instances.acquire(this.store, this.job);
-		this.etcd.revoke(((EtcdGrant) first).lease().id());
+		this.etcd.revoke(this.store.held(first).lease().id());
 		assertThat(Instances.renew(this.store, this.instances.acquire(this.store, this.job)))
 			.isEqualTo(Renewal.EXTENDED);
 		assertThat(Instances.renew(this.store, first)).isEqualTo(Renewal.GONE);

@@ -123,8 +123,8 @@ class TokenTests {
 	@Test
 	void anOffsetThatSomebodyElseHasRaisedIsNotLowered() throws Exception {
 		this.server.start();
-		EtcdGrant grant = (EtcdGrant) this.instances.acquire(this.instances.open(),
-				this.instances.request(this.job, "somebody", 0));
+		EtcdLeaseStore store = (EtcdLeaseStore) this.instances.open();
+		HeldLease grant = store.held(this.instances.acquire(store, this.instances.request(this.job, "somebody", 0)));
 		KeyValue key = Etcds.get(this.server, grant.key());
 		TakeAnswer seen = new TakeAnswer(key, 0, 0, 1);
 		Plan plan = new Plan(new KnownJob(null, null, 0, JobRecord.NONE), JobRecord.NONE.held(), null);

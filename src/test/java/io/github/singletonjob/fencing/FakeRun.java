@@ -8,8 +8,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import io.github.singletonjob.IdempotencyKey;
 import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.StaleTokenException;
+import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeasedRun;
 
 /**
@@ -17,7 +19,7 @@ import io.github.singletonjob.lease.LeasedRun;
  */
 final class FakeRun implements LeasedRun {
 
-	private final Grant grant;
+	private final LeaseGrant grant;
 
 	private final AtomicReference<String> over = new AtomicReference<>();
 
@@ -30,7 +32,13 @@ final class FakeRun implements LeasedRun {
 	private LeasedRun enclosing;
 
 	FakeRun(String job, long token) {
-		this.grant = new Grant(new JobId("shop", job), "owner-" + token, token);
+		this.grant = grant(new JobId("shop", job), token, null);
+	}
+
+	static LeaseGrant grant(JobId job, long token, GrantedFireTime fireTime) {
+		LeaseRequest request = new LeaseRequest(job, "owner-" + token, "holder", Duration.ofSeconds(10),
+				Duration.ofSeconds(5), 0);
+		return new LeaseGrant(request, token, fireTime, false);
 	}
 
 	FakeRun ttl(Duration ttl) {
@@ -134,9 +142,6 @@ final class FakeRun implements LeasedRun {
 	@Override
 	public IdempotencyKey idempotencyKey(Object... work) {
 		return IdempotencyKey.of(work);
-	}
-
-	record Grant(JobId job, String owner, long token) implements LeaseGrant {
 	}
 
 }

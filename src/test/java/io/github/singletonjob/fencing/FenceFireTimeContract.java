@@ -25,7 +25,6 @@ import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,12 +59,12 @@ abstract class FenceFireTimeContract {
 		this.database.close();
 	}
 
-	private static Grant grant(long token, Instant fireTime) {
+	private static LeaseGrant grant(long token, Instant fireTime) {
 		return grant(token, new GrantedFireTime(new Firing("", fireTime, true), fireTime, false, null));
 	}
 
-	private static Grant grant(long token, GrantedFireTime fireTime) {
-		return new Grant(JOB, "owner-" + token, token, fireTime);
+	private static LeaseGrant grant(long token, GrantedFireTime fireTime) {
+		return FakeRun.grant(JOB, token, fireTime);
 	}
 
 	private FenceAnswer raise(LeaseGrant grant) {
@@ -88,7 +87,7 @@ abstract class FenceFireTimeContract {
 
 	@Test
 	void aWipedStoreRepeatsNothing() {
-		Grant first = grant(33, MIDNIGHT);
+		LeaseGrant first = grant(33, MIDNIGHT);
 		GrantedFireTime begun = begin(first);
 		assertThat(begun.instant()).isEqualTo(MIDNIGHT);
 		assertThat(begun.takeover()).isFalse();
@@ -102,7 +101,7 @@ abstract class FenceFireTimeContract {
 	@Test
 	void aForgottenOpenFireTimeIsFinishedFirst() {
 		begin(grant(33, MIDNIGHT));
-		Grant next = grant(34, ONE);
+		LeaseGrant next = grant(34, ONE);
 		GrantedFireTime begun = begin(next);
 		assertThat(begun.instant()).isEqualTo(MIDNIGHT);
 		assertThat(begun.takeover()).isTrue();
@@ -139,7 +138,7 @@ abstract class FenceFireTimeContract {
 	@Test
 	void repeatingARaiseSucceedsWithTheSameFireTime() {
 		GrantedFireTime once = new GrantedFireTime(new Firing("", MIDNIGHT, false), MIDNIGHT, false, null);
-		Grant grant = grant(33, once);
+		LeaseGrant grant = grant(33, once);
 		assertThat(begin(grant)).isEqualTo(once);
 		assertThat(begin(grant)).isEqualTo(once);
 	}
@@ -148,14 +147,14 @@ abstract class FenceFireTimeContract {
 	void repeatingARaiseThatHadNothingToRunHasNothingToRun() {
 		GrantedFireTime once = new GrantedFireTime(new Firing("", MIDNIGHT, false), MIDNIGHT, false, null);
 		begin(grant(33, once));
-		Grant second = grant(34, once);
+		LeaseGrant second = grant(34, once);
 		raise(second);
 		assertThat(raise(second)).isEqualTo(new AlreadyRan(null));
 	}
 
 	@Test
 	void aStaleCompletionIsRefused() {
-		Grant stale = grant(33, MIDNIGHT);
+		LeaseGrant stale = grant(33, MIDNIGHT);
 		GrantedFireTime begun = begin(stale);
 		begin(grant(34, MIDNIGHT));
 		assertThat(complete(stale, begun)).isFalse();
@@ -164,7 +163,7 @@ abstract class FenceFireTimeContract {
 
 	@Test
 	void aCompletionThatMeetsARaiseWaitsForItAndIsRefused() throws Exception {
-		Grant stale = grant(33, MIDNIGHT);
+		LeaseGrant stale = grant(33, MIDNIGHT);
 		GrantedFireTime begun = begin(stale);
 		CompletableFuture<Boolean> completion;
 		try (Connection raising = this.database.plain().getConnection()) {
@@ -243,7 +242,7 @@ abstract class FenceFireTimeContract {
 
 	@Test
 	void aCompletionOfAFireTimeThatTheDatabaseDoesNotKnowIsRecorded() {
-		Grant grant = grant(33, MIDNIGHT);
+		LeaseGrant grant = grant(33, MIDNIGHT);
 		GrantedFireTime begun = begin(grant);
 		this.database.outside().sql("delete from singleton_job_fire_time").update();
 		assertThat(complete(grant, begun)).isTrue();
@@ -257,11 +256,6 @@ abstract class FenceFireTimeContract {
 		assertThat(this.fence.fireTimes(JOB, Duration.ofSeconds(5))).containsEntry("", new FireTimes(MIDNIGHT, null))
 			.containsEntry("second", new FireTimes(ONE, null))
 			.hasSize(2);
-	}
-
-	private record Grant(JobId job, String owner, long token,
-			@Nullable GrantedFireTime fireTime) implements LeaseGrant {
-
 	}
 
 }

@@ -28,7 +28,6 @@ import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
 import org.assertj.core.api.ThrowableAssertAlternative;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -338,7 +337,7 @@ class PortableFenceTests {
 		GrantedFireTime fireTime = new GrantedFireTime(new Firing("", Instant.EPOCH, true), Instant.EPOCH, false, null);
 		JdbcFence fence = new JdbcFence(this.database.plain());
 		FakeRun run = new FakeRun("billing", 33);
-		Grant grant = new Grant(run.grant().job(), run.grant().owner(), 33, fireTime);
+		LeaseGrant grant = FakeRun.grant(run.grant().job(), 33, fireTime);
 		assertThat(fence.raise(grant, "holder", GuardedDatabase.TIMEOUT)).isEqualTo(new Raised(fireTime));
 		this.database.inTransaction(run, (connection) -> {
 			GuardedDatabase.insert(connection, 1);
@@ -358,7 +357,7 @@ class PortableFenceTests {
 				null);
 		JobId job = new JobId("ü".repeat(300), "🧾".repeat(150));
 		JdbcFence fence = new JdbcFence(this.database.plain());
-		Grant grant = new Grant(job, "owner", 33, fireTime);
+		LeaseGrant grant = FakeRun.grant(job, 33, fireTime);
 		assertThat(fence.raise(grant, "holder", GuardedDatabase.TIMEOUT)).isEqualTo(new Raised(fireTime));
 		assertThat(fence.complete(grant, fireTime, GuardedDatabase.TIMEOUT)).isEqualTo(Completion.RECORDED);
 		assertThat(fence.fireTimes(job, GuardedDatabase.TIMEOUT))
@@ -435,11 +434,6 @@ class PortableFenceTests {
 		finally {
 			executor.shutdownNow();
 		}
-	}
-
-	private record Grant(JobId job, String owner, long token,
-			@Nullable GrantedFireTime fireTime) implements LeaseGrant {
-
 	}
 
 	/**

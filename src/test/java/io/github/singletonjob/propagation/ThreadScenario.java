@@ -17,6 +17,7 @@ import io.github.singletonjob.autoconfigure.SingletonJobAutoConfiguration;
 import io.github.singletonjob.fencing.JdbcFence;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.servers.PostgresServer;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -126,7 +127,9 @@ public final class ThreadScenario {
 	}
 
 	private void raiseAbove(JobRun run) {
-		Successor successor = new Successor(new JobId("shop", run.job()), "successor", run.token() + 1);
+		LeaseRequest request = new LeaseRequest(new JobId("shop", run.job()), "successor", "server-2",
+				Duration.ofSeconds(30), Duration.ofSeconds(5), 0);
+		LeaseGrant successor = new LeaseGrant(request, run.token() + 1, null, false);
 		new JdbcFence(this.context.getBean(DataSource.class)).raise(successor, "server-2", Duration.ofSeconds(5));
 	}
 
@@ -141,9 +144,6 @@ public final class ThreadScenario {
 	 * @param rows the rows that were written
 	 */
 	record Findings(String thread, String read, String whileHeld, String superseded, String ended, List<Integer> rows) {
-	}
-
-	private record Successor(JobId job, String owner, long token) implements LeaseGrant {
 	}
 
 	@Configuration(proxyBeanMethods = false)

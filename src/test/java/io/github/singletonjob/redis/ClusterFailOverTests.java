@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.RedisServer;
 import io.lettuce.core.cluster.SlotHash;
@@ -77,7 +78,7 @@ class ClusterFailOverTests {
 		LettuceConnectionFactory application = new LettuceConnectionFactory(
 				new RedisClusterConfiguration().clusterNode("127.0.0.1", this.first.port()));
 		try (RedisLeaseStore store = new RedisLeaseStore(application, Stores.PREFIX)) {
-			List<RedisGrant> grants = new ArrayList<>();
+			List<LeaseGrant> grants = new ArrayList<>();
 			for (int i = 0; i < 20; i++) {
 				grants.add(Stores.acquire(store, Stores.job("job " + i), Duration.ofSeconds(1)));
 			}

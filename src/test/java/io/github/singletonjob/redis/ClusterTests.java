@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.RedisServer;
@@ -34,7 +35,7 @@ class ClusterTests {
 
 	private static final RedisServer second = node();
 
-	private final List<RedisGrant> grants = new ArrayList<>();
+	private final List<LeaseGrant> grants = new ArrayList<>();
 
 	private RedisLeaseStore store;
 
@@ -111,7 +112,7 @@ class ClusterTests {
 	@Test
 	void tellsOfReleasesOnAnyNode() {
 		for (boolean onFirst : new boolean[] { true, false }) {
-			RedisGrant grant = this.grants.stream()
+			LeaseGrant grant = this.grants.stream()
 				.filter((each) -> (expected(each) == Renewal.EXTENDED) == onFirst)
 				.findAny()
 				.get();
@@ -128,7 +129,7 @@ class ClusterTests {
 
 	@Test
 	void doesNotWaitForANodeThatItIsNotConnectedWithYet() {
-		RedisGrant onFirst = this.grants.stream()
+		LeaseGrant onFirst = this.grants.stream()
 			.filter((grant) -> expected(grant) == Renewal.EXTENDED)
 			.findAny()
 			.get();
@@ -142,7 +143,7 @@ class ClusterTests {
 		}
 	}
 
-	private Renewal expected(RedisGrant grant) {
+	private Renewal expected(LeaseGrant grant) {
 		boolean onFirst = SlotHash.getSlot(Stores.leaseKey(grant.job())) < SlotHash.SLOT_COUNT / 2;
 		return onFirst ? Renewal.EXTENDED : Renewal.UNKNOWN;
 	}

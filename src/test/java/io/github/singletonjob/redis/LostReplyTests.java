@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
@@ -97,7 +98,7 @@ class LostReplyTests {
 		LeaseRequest request = Stores.request(this.job, LONG);
 		Acquisition answer = executedOn(this.proxy::end, () -> this.store.tryAcquire(request), this::isKept).join();
 		assertThat(answer).isInstanceOf(Acquisition.Acquired.class);
-		RedisGrant grant = (RedisGrant) ((Acquisition.Acquired) answer).grant();
+		LeaseGrant grant = ((Acquisition.Acquired) answer).grant();
 		String token = this.server.ask((commands) -> commands.get(Stores.tokenKey(this.job)));
 		assertThat(token).isEqualTo(Long.toString(grant.token()));
 		assertThat(renew(this.store, grant)).isEqualTo(Renewal.EXTENDED);
@@ -148,7 +149,7 @@ class LostReplyTests {
 
 	@Test
 	void aLostReplyToARenewalIsNoLoss() {
-		RedisGrant grant = Stores.acquire(this.store, this.job, SHORT);
+		LeaseGrant grant = Stores.acquire(this.store, this.job, SHORT);
 		soonEnds();
 		this.proxy.hangReplies();
 		assertUnknown(() -> renew(this.store, grant));
@@ -164,7 +165,7 @@ class LostReplyTests {
 		await(() -> renewed(grant) == Renewal.EXTENDED);
 	}
 
-	private Renewal renewed(RedisGrant grant) {
+	private Renewal renewed(LeaseGrant grant) {
 		try {
 			return renew(this.store, grant);
 		}
@@ -175,7 +176,7 @@ class LostReplyTests {
 
 	@Test
 	void aConnectionWithoutAnswersIsReplacedAndTheOldOneStaysInUseUntilThen() {
-		RedisGrant grant = Stores.acquire(this.store, this.job, SHORT);
+		LeaseGrant grant = Stores.acquire(this.store, this.job, SHORT);
 		int connections = this.proxy.connections();
 		this.proxy.hangReplies();
 		for (int i = 0; i < 3; i++) {
@@ -190,7 +191,7 @@ class LostReplyTests {
 
 	@Test
 	void aReleaseThatTheClientSendsAgainIsNotTakenForALoss() {
-		RedisGrant grant = Stores.acquire(this.store, this.job, LONG);
+		LeaseGrant grant = Stores.acquire(this.store, this.job, LONG);
 		CompletableFuture<Boolean> release = executedOn(this.proxy::end, () -> this.store.release(grant),
 				() -> !isKept());
 		assertThat(release).failsWithin(LONG)

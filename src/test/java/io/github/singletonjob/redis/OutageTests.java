@@ -5,6 +5,7 @@ import java.time.Duration;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.RedisServer;
@@ -35,7 +36,7 @@ class OutageTests {
 
 	private RedisLeaseStore store;
 
-	private RedisGrant grant;
+	private LeaseGrant grant;
 
 	@BeforeEach
 	void open() {

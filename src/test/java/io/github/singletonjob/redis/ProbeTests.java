@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.stream.Stream;
 
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
@@ -56,7 +57,7 @@ class ProbeTests {
 	private void assertUsable() {
 		try (RedisLeaseStore store = Stores.open(this.target)) {
 			store.probe();
-			RedisGrant grant = Stores.acquire(store, Stores.job("billing"));
+			LeaseGrant grant = Stores.acquire(store, Stores.job("billing"));
 			assertThat(Stores.isHeld(store, grant.job())).isTrue();
 			assertThat(renew(store, grant)).isEqualTo(Renewal.EXTENDED);
 			assertThat(store.release(grant)).isTrue();
@@ -132,7 +133,7 @@ class ProbeTests {
 		try (RedisLeaseStore store = Stores.open(this.target)) {
 			LeaseWatch watch = store.watch(Stores.job("billing"), Duration.ofSeconds(3), () -> {
 			});
-			RedisGrant grant = Stores.acquire(store, Stores.job("billing"));
+			LeaseGrant grant = Stores.acquire(store, Stores.job("billing"));
 			watch.close();
 			assertThat(store.release(grant)).isTrue();
 		}

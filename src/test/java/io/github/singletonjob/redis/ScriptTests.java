@@ -13,6 +13,7 @@ import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.contract.RacingRenewals;
 import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.servers.RedisServer;
@@ -67,7 +68,7 @@ class ScriptTests {
 
 	@Test
 	void areLoadedAgainAfterTheServerForgotThem() {
-		RedisGrant grant = Stores.acquire(this.store, this.job);
+		LeaseGrant grant = Stores.acquire(this.store, this.job);
 		server.ask(RedisCommands::scriptFlush);
 		assertThat(Stores.isHeld(this.store, this.job)).isTrue();
 		server.ask(RedisCommands::scriptFlush);
@@ -129,7 +130,7 @@ class ScriptTests {
 				new RedisStandaloneConfiguration("127.0.0.1", server.port()),
 				LettuceClientConfiguration.builder().clientResources(resources).build());
 		try (RedisLeaseStore counted = new RedisLeaseStore(application, Stores.PREFIX)) {
-			List<RedisGrant> grants = new ArrayList<>();
+			List<LeaseGrant> grants = new ArrayList<>();
 			for (int i = 0; i < 1000; i++) {
 				grants.add(Stores.acquire(counted, Stores.job("job " + i)));
 			}
@@ -153,9 +154,9 @@ class ScriptTests {
 
 	@Test
 	void ofOneBrokenLeaseDoNotSpoilTheOthers() {
-		RedisGrant first = Stores.acquire(this.store, Stores.job("first"));
-		RedisGrant broken = Stores.acquire(this.store, Stores.job("broken"));
-		RedisGrant last = Stores.acquire(this.store, Stores.job("last"));
+		LeaseGrant first = Stores.acquire(this.store, Stores.job("first"));
+		LeaseGrant broken = Stores.acquire(this.store, Stores.job("broken"));
+		LeaseGrant last = Stores.acquire(this.store, Stores.job("last"));
 		server.ask((commands) -> commands.del(Stores.leaseKey(broken.job())));
 		server.ask((commands) -> commands.lpush(Stores.leaseKey(broken.job()), "what is this"));
 		assertThat(this.store.renew(List.of(first, broken, last))).containsExactly(Renewal.EXTENDED, Renewal.UNKNOWN,
@@ -164,10 +165,10 @@ class ScriptTests {
 
 	@Test
 	void compareTheWholeGrant() {
-		RedisGrant grant = Stores.acquire(this.store, this.job);
-		RedisGrant other = new RedisGrant(grant.request(), grant.token() - 1, null, false);
-		RedisGrant begun = new RedisGrant(request(grant.owner().substring(0, 8)), grant.token(), null, false);
-		for (RedisGrant forged : List.of(other, begun)) {
+		LeaseGrant grant = Stores.acquire(this.store, this.job);
+		LeaseGrant other = new LeaseGrant(grant.request(), grant.token() - 1, null, false);
+		LeaseGrant begun = new LeaseGrant(request(grant.owner().substring(0, 8)), grant.token(), null, false);
+		for (LeaseGrant forged : List.of(other, begun)) {
 			assertThat(renew(this.store, forged)).isEqualTo(Renewal.GONE);
 			assertThat(this.store.release(forged)).isFalse();
 		}

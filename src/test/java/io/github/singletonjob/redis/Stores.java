@@ -8,6 +8,7 @@ import io.github.singletonjob.contract.Instances;
 import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.servers.RedisServer;
@@ -52,13 +53,13 @@ final class Stores {
 		return new LeaseRequest(job, UUID.randomUUID().toString(), "somebody", LONG_TTL, callTimeout, 0);
 	}
 
-	static RedisGrant acquire(LeaseStore store, JobId job) {
+	static LeaseGrant acquire(LeaseStore store, JobId job) {
 		return acquire(store, job, Duration.ofSeconds(5));
 	}
 
 	/** Asks until the lease is granted, with a new owner each time. */
-	static RedisGrant acquire(LeaseStore store, JobId job, Duration callTimeout) {
-		return (RedisGrant) Instances.awaitGrant(() -> store.tryAcquire(request(job, callTimeout)));
+	static LeaseGrant acquire(LeaseStore store, JobId job, Duration callTimeout) {
+		return Instances.awaitGrant(() -> store.tryAcquire(request(job, callTimeout)));
 	}
 
 	static boolean isHeld(LeaseStore store, JobId job) {

@@ -6,6 +6,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.servers.RedisServer;
 import io.github.singletonjob.servers.TcpProxy;
@@ -37,7 +38,7 @@ class SubscriptionTests {
 
 	private final AtomicInteger woken = new AtomicInteger();
 
-	private RedisGrant grant;
+	private LeaseGrant grant;
 
 	@BeforeEach
 	void acquire() {

@@ -55,7 +55,7 @@ class TokenTests {
 	}
 
 	private long tokenOfOneGrant(RedisLeaseStore from) {
-		RedisGrant grant = Stores.acquire(from, this.job);
+		LeaseGrant grant = Stores.acquire(from, this.job);
 		assertThat(from.release(grant)).isTrue();
 		return grant.token();
 	}
@@ -69,10 +69,10 @@ class TokenTests {
 
 	@Test
 	void ofAHolderWhoseServerWasWipedAreLowerThanTheNextOnes() {
-		RedisGrant late = Stores.acquire(this.store, this.job);
+		LeaseGrant late = Stores.acquire(this.store, this.job);
 		this.server.ask(RedisCommands::flushall);
 		assertThat(renew(this.store, late)).isEqualTo(Renewal.GONE);
-		RedisGrant next = Stores.acquire(this.store, this.job);
+		LeaseGrant next = Stores.acquire(this.store, this.job);
 		assertThat(next.token()).isGreaterThan(late.token());
 		assertThat(this.store.release(late)).isFalse();
 		assertThat(renew(this.store, late)).isEqualTo(Renewal.GONE);
@@ -81,9 +81,9 @@ class TokenTests {
 
 	@Test
 	void goUpAfterARestartWithoutPersistence() {
-		RedisGrant late = Stores.acquire(this.store, this.job);
+		LeaseGrant late = Stores.acquire(this.store, this.job);
 		this.server.restart();
-		RedisGrant next = Stores.acquire(this.store, this.job);
+		LeaseGrant next = Stores.acquire(this.store, this.job);
 		assertThat(next.token()).isGreaterThan(late.token());
 		assertThat(renew(this.store, late)).isEqualTo(Renewal.GONE);
 	}
@@ -94,7 +94,7 @@ class TokenTests {
 		try (RedisServer replica = RedisServer.create().start(); RedisLeaseStore promoted = Stores.open(replica)) {
 			replica.replicaOf(this.server);
 			replica.promote();
-			RedisGrant missed = Stores.acquire(this.store, this.job);
+			LeaseGrant missed = Stores.acquire(this.store, this.job);
 			assertThat(Stores.acquire(promoted, this.job).token()).isGreaterThan(missed.token());
 		}
 	}
@@ -108,7 +108,7 @@ class TokenTests {
 		try (RedisServer replica = RedisServer.create().start(); RedisLeaseStore promoted = Stores.open(replica)) {
 			replica.replicaOf(this.server);
 			replica.promote();
-			RedisGrant missed = Stores.acquire(this.store, this.job);
+			LeaseGrant missed = Stores.acquire(this.store, this.job);
 			fence.raise(missed, "server-1", Duration.ofSeconds(10));
 			assertThat(tokenOfOneGrant(promoted)).isEqualTo(missed.token());
 			long[] token = new long[1];

@@ -6,6 +6,7 @@ import java.util.Optional;
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
 import io.github.singletonjob.lease.LeasedRun;
 
 import static org.mockito.BDDMockito.given;
@@ -21,10 +22,9 @@ final class Runs {
 	}
 
 	static LeasedRun of(String job, long token) {
-		LeaseGrant grant = mock(LeaseGrant.class);
-		given(grant.job()).willReturn(new JobId("shop", job));
-		given(grant.owner()).willReturn("owner-" + token);
-		given(grant.token()).willReturn(token);
+		LeaseRequest request = new LeaseRequest(new JobId("shop", job), "owner-" + token, "holder-" + token,
+				Duration.ofSeconds(10), Duration.ofSeconds(5), 0);
+		LeaseGrant grant = new LeaseGrant(request, token, null, false);
 		LeasedRun run = mock(LeasedRun.class);
 		given(run.job()).willReturn(job);
 		given(run.token()).willReturn(token);

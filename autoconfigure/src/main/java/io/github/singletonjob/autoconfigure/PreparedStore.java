@@ -43,7 +43,7 @@ class PreparedStore implements LeaseStore, InitializingBean, AutoCloseable {
 	}
 
 	@Override
-	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+	public List<Renewal> renew(List<LeaseGrant> grants) {
 		return this.store.renew(grants);
 	}
 

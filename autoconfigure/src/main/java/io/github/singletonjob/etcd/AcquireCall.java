@@ -26,19 +26,19 @@ final class AcquireCall {
 
 	private final SharedLeases leases;
 
-	private final Holdings holdings;
+	private final HeldLeases held;
 
 	private final Attempt attempt;
 
-	AcquireCall(EtcdConnection connection, SharedLeases leases, Holdings holdings, Attempt attempt) {
+	AcquireCall(EtcdConnection connection, SharedLeases leases, HeldLeases held, Attempt attempt) {
 		this.connection = connection;
 		this.leases = leases;
-		this.holdings = holdings;
+		this.held = held;
 		this.attempt = attempt;
 	}
 
 	Acquisition perform() {
-		this.holdings.unsettled(this.attempt.key());
+		this.held.unsettled(this.attempt.key());
 		try {
 			try {
 				return untilDefinite();
@@ -51,7 +51,7 @@ final class AcquireCall {
 			throw new LeaseStoreException(this.attempt.purpose() + " failed: etcd ended the lease at once", ex);
 		}
 		finally {
-			this.holdings.settled(this.attempt.key());
+			this.held.settled(this.attempt.key());
 		}
 	}
 
@@ -121,9 +121,9 @@ final class AcquireCall {
 			return null;
 		}
 		confirm(lease, answer);
-		EtcdGrant grant = new EtcdGrant(this.attempt, answer, lease, plan);
-		this.holdings.add(grant);
-		return new Acquisition.Acquired(grant);
+		HeldLease granted = new HeldLease(this.attempt, answer, lease, plan);
+		this.held.add(granted);
+		return new Acquisition.Acquired(granted.grant());
 	}
 
 	private TxnResponse send(Plan plan, SharedLease lease) {

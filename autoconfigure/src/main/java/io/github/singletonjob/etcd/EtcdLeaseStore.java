@@ -2,9 +2,10 @@ package io.github.singletonjob.etcd;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.etcd.jetcd.KeyValue;
@@ -54,7 +55,7 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 
 	private static final Duration CLOSING_TIME = Duration.ofSeconds(2);
 
-	private final Holdings holdings = new Holdings();
+	private final HeldLeases held = new HeldLeases();
 
 	private final AtomicLong attempts = new AtomicLong();
 
@@ -76,7 +77,7 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 	public EtcdLeaseStore(EtcdConnection connection, String prefix) {
 		this.connection = connection;
 		this.names = new KeyNames(prefix);
-		this.leases = new SharedLeases(connection, this.holdings);
+		this.leases = new SharedLeases(connection, this.held);
 		this.queues = new Queues(connection, this.names);
 	}
 
@@ -94,39 +95,33 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 	public Acquisition tryAcquire(LeaseRequest request) {
 		ensureOpen();
 		Attempt attempt = Attempt.of(request, this.names, this.attempts.incrementAndGet());
-		EtcdGrant known = this.holdings.of(attempt.key());
-		if (known != null && known.owner().equals(request.owner())
-				&& renew(List.of(known)).get(0) == Renewal.EXTENDED) {
-			return new Acquisition.Acquired(known);
+		HeldLease known = this.held.of(attempt.key());
+		if (known != null && known.grant().owner().equals(request.owner())
+				&& renew(List.of(known.grant())).get(0) == Renewal.EXTENDED) {
+			return new Acquisition.Acquired(known.grant());
 		}
-		return new AcquireCall(this.connection, this.leases, this.holdings, attempt).perform();
+		return new AcquireCall(this.connection, this.leases, this.held, attempt).perform();
 	}
 
 	@Override
-	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
-		List<EtcdGrant> own = new ArrayList<>();
-		for (LeaseGrant grant : grants) {
-			if (grant instanceof EtcdGrant granted) {
-				own.add(granted);
+	public List<Renewal> renew(List<LeaseGrant> grants) {
+		List<HeldLease> own = grants.stream().map(this::held).filter(Objects::nonNull).toList();
+		Map<HeldLease, Renewal> answers = own.isEmpty() ? Map.of()
+				: new RenewalRound(this.connection, this.names, this.held, own).perform();
+		Map<LeaseGrant, Renewal> renewals = new HashMap<>();
+		answers.forEach((lease, answer) -> {
+			if (answer == Renewal.GONE) {
+				this.held.remove(lease);
 			}
-		}
-		Map<EtcdGrant, Renewal> answers = own.isEmpty() ? Map.of()
-				: new RenewalRound(this.connection, this.names, this.holdings, own).perform();
-		List<Renewal> renewals = new ArrayList<>();
-		for (LeaseGrant grant : grants) {
-			Renewal answer = (grant instanceof EtcdGrant granted) ? answers.getOrDefault(granted, Renewal.GONE)
-					: Renewal.GONE;
-			if (answer == Renewal.GONE && grant instanceof EtcdGrant over) {
-				this.holdings.remove(over);
-			}
-			renewals.add(answer);
-		}
-		return renewals;
+			renewals.put(lease.grant(), answer);
+		});
+		return grants.stream().map((grant) -> renewals.getOrDefault(grant, Renewal.GONE)).toList();
 	}
 
 	@Override
 	public boolean complete(LeaseGrant grant, Instant completed) {
-		if (!(grant instanceof EtcdGrant granted) || granted.fireTime() == null) {
+		HeldLease granted = held(grant);
+		if (granted == null || grant.fireTime() == null) {
 			return false;
 		}
 		granted.complete(completed);
@@ -163,28 +158,28 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 
 	@Override
 	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
-		if (!(grant instanceof EtcdGrant granted)) {
+		HeldLease granted = held(grant);
+		if (granted == null) {
 			return false;
 		}
 		granted.complete(completed);
-		this.holdings.unsettled(granted.key());
-		this.holdings.remove(granted);
+		this.held.unsettled(granted.key());
+		this.held.ending(granted);
 		try {
 			boolean released = Replies
 				.awaitUninterruptibly(this.connection.call((client) -> KeyTxns.release(client.getKVClient(), granted)),
 						Replies.deadlineIn(granted.callTimeout()),
 						"Giving back the lease of job '" + grant.job() + "' in etcd")
 				.isSucceeded();
-			this.holdings.ended(granted);
+			this.held.ended(granted);
 			return released;
 		}
 		catch (LeaseStoreException ex) {
-			this.holdings.ending(granted);
 			granted.lease().retire();
 			throw ex;
 		}
 		finally {
-			this.holdings.settled(granted.key());
+			this.held.settled(granted.key());
 		}
 	}
 
@@ -196,6 +191,11 @@ public final class EtcdLeaseStore implements LeaseStore, AutoCloseable {
 	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
 		ensureOpen();
 		return this.queues.begin(job, ttl, freed);
+	}
+
+	/** What is kept of a grant until it is over, or null. */
+	@Nullable HeldLease held(LeaseGrant grant) {
+		return this.held.of(this.names.lease(grant.job()), grant);
 	}
 
 	private void ensureOpen() {

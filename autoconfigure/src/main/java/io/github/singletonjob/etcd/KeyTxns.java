@@ -53,12 +53,12 @@ final class KeyTxns {
 	}
 
 	/** Writes the record, if the lease is still there. */
-	static CompletableFuture<TxnResponse> record(KV kv, EtcdGrant grant) {
+	static CompletableFuture<TxnResponse> record(KV kv, HeldLease grant) {
 		return kv.txn().If(isOf(grant)).Then(put(grant.attempt().recordKeyBytes(), grant.record())).commit();
 	}
 
 	/** Deletes the key that is a lease, and says so in the record. */
-	static CompletableFuture<TxnResponse> release(KV kv, EtcdGrant grant) {
+	static CompletableFuture<TxnResponse> release(KV kv, HeldLease grant) {
 		Attempt attempt = grant.attempt();
 		return kv.txn()
 			.If(isOf(grant))
@@ -129,7 +129,7 @@ final class KeyTxns {
 	 * The revision alone would not do: that can belong to somebody else if etcd was
 	 * restored.
 	 */
-	private static Cmp[] isOf(EtcdGrant grant) {
+	private static Cmp[] isOf(HeldLease grant) {
 		return new Cmp[] { isOf(grant.attempt()), createdBy(grant.attempt().keyBytes(), grant.createRevision()) };
 	}
 

@@ -35,18 +35,18 @@ final class RenewalRound {
 
 	private final KeyNames names;
 
-	private final Holdings holdings;
+	private final HeldLeases held;
 
-	private final List<EtcdGrant> grants;
+	private final List<HeldLease> grants;
 
 	private final Duration callTimeout;
 
 	private final String purpose;
 
-	RenewalRound(EtcdConnection connection, KeyNames names, Holdings holdings, List<EtcdGrant> grants) {
+	RenewalRound(EtcdConnection connection, KeyNames names, HeldLeases held, List<HeldLease> grants) {
 		this.connection = connection;
 		this.names = names;
-		this.holdings = holdings;
+		this.held = held;
 		this.grants = grants;
 		this.callTimeout = grants.get(0).callTimeout();
 		this.purpose = "Renewing " + grants.size() + " lease(s) in etcd";
@@ -57,7 +57,7 @@ final class RenewalRound {
 	 * @return what became of each lease
 	 * @throws LeaseStoreException if that is unknown for all
 	 */
-	Map<EtcdGrant, Renewal> perform() {
+	Map<HeldLease, Renewal> perform() {
 		long deadline = Replies.deadlineIn(this.callTimeout);
 		Set<SharedLease> leases = new LinkedHashSet<>();
 		this.grants.forEach((grant) -> leases.add(grant.lease()));
@@ -67,8 +67,8 @@ final class RenewalRound {
 		Seen seen = look(leases, deadline);
 		Map<SharedLease, Renewal> renewed = confirm(keepAlives, seen.term(), deadline);
 		deleteStrays(leases, seen);
-		Map<EtcdGrant, Renewal> answers = new HashMap<>();
-		for (EtcdGrant grant : this.grants) {
+		Map<HeldLease, Renewal> answers = new HashMap<>();
+		for (HeldLease grant : this.grants) {
 			Renewal answer = seen.has(grant) ? renewed.getOrDefault(grant.lease(), Renewal.UNKNOWN) : Renewal.GONE;
 			answers.put(grant, answer);
 		}
@@ -116,14 +116,14 @@ final class RenewalRound {
 		Set<Long> ids = new HashSet<>();
 		leases.forEach((lease) -> ids.add(lease.id()));
 		seen.keys().forEach((name, key) -> {
-			if (ids.contains(key.getLease()) && this.holdings.isStray(name, key)) {
+			if (ids.contains(key.getLease()) && this.held.isStray(name, key)) {
 				deleteStray(name, key);
 			}
 		});
 	}
 
 	private void deleteStray(String name, KeyValue key) {
-		EtcdGrant ending = this.holdings.endingAs(name, key);
+		HeldLease ending = this.held.endingAs(name, key);
 		this.connection.callAside(
 				(client) -> (ending != null) ? KeyTxns.release(client.getKVClient(), ending)
 						: KeyTxns.delete(client.getKVClient(), key.getKey(), key.getCreateRevision()),
@@ -139,7 +139,7 @@ final class RenewalRound {
 	 */
 	private record Seen(Map<String, KeyValue> keys, long term) {
 
-		boolean has(EtcdGrant grant) {
+		boolean has(HeldLease grant) {
 			KeyValue key = this.keys.get(grant.key());
 			return key != null && key.getCreateRevision() == grant.createRevision()
 					&& key.getLease() == grant.lease().id();

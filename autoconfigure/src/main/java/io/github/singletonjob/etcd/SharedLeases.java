@@ -30,20 +30,20 @@ final class SharedLeases {
 
 	private final EtcdConnection connection;
 
-	private final Holdings holdings;
+	private final HeldLeases held;
 
 	private volatile boolean closed;
 
-	SharedLeases(EtcdConnection connection, Holdings holdings) {
+	SharedLeases(EtcdConnection connection, HeldLeases held) {
 		this.connection = connection;
-		this.holdings = holdings;
+		this.held = held;
 	}
 
 	/** The lease that takes keys, or null if it is likely to be over or has to end. */
 	@Nullable SharedLease usable(Duration ttl) {
 		SharedLease last = this.current.get(ttl);
 		boolean usable = last != null && !last.isRetired()
-				&& (last.age().compareTo(ttl.dividedBy(2)) < 0 || this.holdings.anyOn(last));
+				&& (last.age().compareTo(ttl.dividedBy(2)) < 0 || this.held.anyOn(last));
 		return usable ? last : null;
 	}
 
@@ -73,7 +73,7 @@ final class SharedLeases {
 	}
 
 	private SharedLease opened(SharedLease lease) {
-		this.known.removeIf((old) -> old.age().compareTo(old.ttl().multipliedBy(2)) > 0 && !this.holdings.anyOn(old));
+		this.known.removeIf((old) -> old.age().compareTo(old.ttl().multipliedBy(2)) > 0 && !this.held.anyOn(old));
 		this.known.add(lease);
 		this.current.put(lease.ttl(), lease);
 		if (this.closed) {

@@ -3,44 +3,38 @@ package io.github.singletonjob.lease;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lease that a store has granted. Immutable as far as callers can see; a store keeps
- * in its own implementation what it needs to renew and release it.
+ * One lease that a store has granted. What a store needs beyond this to renew and release
+ * it, it keeps by the owner.
+ *
+ * @param request the request that was granted
+ * @param token the fencing token, greater than that of every earlier grant of the job
+ * @param fireTime the fire time that the run stands for; null for an extra run
+ * @param followsUnreleased whether the lease of the holder before this one has ended
+ * without being given back, as far as the store knows: that holder may still be at work.
+ * False if there was none, or it gave its lease back
  */
-public interface LeaseGrant {
+public record LeaseGrant(LeaseRequest request, long token, @Nullable GrantedFireTime fireTime,
+		boolean followsUnreleased) {
 
 	/**
 	 * The job.
 	 * @return its id
 	 */
-	JobId job();
+	public JobId job() {
+		return this.request.job();
+	}
 
 	/**
 	 * The random value of the request that was granted.
 	 * @return the owner
 	 */
-	String owner();
-
-	/**
-	 * The fencing token.
-	 * @return greater than that of every earlier grant of the job
-	 */
-	long token();
-
-	/**
-	 * The fire time that the run stands for.
-	 * @return null for an extra run
-	 */
-	default @Nullable GrantedFireTime fireTime() {
-		return null;
+	public String owner() {
+		return this.request.owner();
 	}
 
-	/**
-	 * Whether the lease of the holder before this one has ended without being given back,
-	 * as far as the store knows: that holder may still be at work.
-	 * @return false if there was none, or it gave its lease back
-	 */
-	default boolean followsUnreleased() {
-		return false;
+	@Override
+	public String toString() {
+		return job() + " with token " + this.token;
 	}
 
 }

@@ -46,7 +46,7 @@ public interface LeaseStore {
 	 * @return one answer for each lease, in the same order
 	 * @throws LeaseStoreException if the outcome is unknown for all of them
 	 */
-	List<Renewal> renew(List<? extends LeaseGrant> grants);
+	List<Renewal> renew(List<LeaseGrant> grants);
 
 	/**
 	 * Records that the run of a grant has ended by itself, and keeps the lease. Called on

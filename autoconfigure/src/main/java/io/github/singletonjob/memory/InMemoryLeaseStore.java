@@ -68,7 +68,7 @@ public final class InMemoryLeaseStore implements LeaseStore {
 	}
 
 	@Override
-	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+	public List<Renewal> renew(List<LeaseGrant> grants) {
 		return locked(() -> {
 			List<Renewal> renewals = new ArrayList<>();
 			for (LeaseGrant grant : grants) {

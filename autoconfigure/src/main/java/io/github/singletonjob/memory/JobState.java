@@ -11,7 +11,6 @@ import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.FireTimes;
 import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.GrantedFireTime;
-import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
@@ -67,16 +66,16 @@ final class JobState {
 	private Acquisition hold(LeaseRequest request, @Nullable GrantedFireTime fireTime, long now) {
 		long next = (this.token == 0) ? System.currentTimeMillis() : this.token + 1;
 		this.token = Math.max(next, request.floor() + 1);
-		Grant grant = new Grant(request.job(), request.owner(), this.token, fireTime, !this.released);
+		LeaseGrant grant = new LeaseGrant(request, this.token, fireTime, !this.released);
 		this.released = false;
-		this.held = new Held(grant, request.holder(), request.ttl().toNanos(), now + request.ttl().toNanos());
+		this.held = new Held(grant, now + request.ttl().toNanos());
 		return new Acquisition.Acquired(grant);
 	}
 
 	void extend(long now) {
 		Held last = this.held;
 		if (last != null) {
-			this.held = new Held(last.grant(), last.holder(), last.ttlNanos(), now + last.ttlNanos());
+			this.held = new Held(last.grant(), now + last.grant().request().ttl().toNanos());
 		}
 	}
 
@@ -105,27 +104,17 @@ final class JobState {
 	}
 
 	/**
-	 * A lease as its holder knows it.
-	 *
-	 * @param job the job
-	 * @param owner the random value of the request
-	 * @param token the fencing token
-	 * @param fireTime the fire time, or null
-	 * @param followsUnreleased whether the holder before has not given its lease back
-	 */
-	private record Grant(JobId job, String owner, long token, @Nullable GrantedFireTime fireTime,
-			boolean followsUnreleased) implements LeaseGrant {
-	}
-
-	/**
 	 * A lease as the store knows it.
 	 *
 	 * @param grant the lease
-	 * @param holder the instance, for people
-	 * @param ttlNanos the time to live, in nanoseconds
 	 * @param expiry when it is over, on the store's clock, in nanoseconds
 	 */
-	record Held(LeaseGrant grant, String holder, long ttlNanos, long expiry) {
+	record Held(LeaseGrant grant, long expiry) {
+
+		String holder() {
+			return this.grant.request().holder();
+		}
+
 	}
 
 }

@@ -21,7 +21,7 @@ final class Claim {
 
 	private volatile @Nullable LeaseSession session;
 
-	private volatile @Nullable PostgresGrant grant;
+	private volatile @Nullable LeaseGrant grant;
 
 	private final AtomicReference<@Nullable SessionCall<Boolean>> release = new AtomicReference<>();
 
@@ -70,8 +70,8 @@ final class Claim {
 		return call != null && call.isAbandoned();
 	}
 
-	PostgresGrant granted(LeaseSession session, AcquireAnswer.Minted minted) {
-		PostgresGrant granted = new PostgresGrant(job(), owner(), minted.token(), minted.fireTime(),
+	LeaseGrant granted(LeaseSession session, AcquireAnswer.Minted minted) {
+		LeaseGrant granted = new LeaseGrant(this.request, minted.token(), minted.fireTime(),
 				minted.followsUnreleased());
 		this.session = session;
 		this.grant = granted;
@@ -84,12 +84,12 @@ final class Claim {
 	}
 
 	/** The lease; null until granted. */
-	@Nullable PostgresGrant grant() {
+	@Nullable LeaseGrant grant() {
 		return this.grant;
 	}
 
 	boolean isGrantOf(LeaseGrant other) {
-		PostgresGrant granted = this.grant;
+		LeaseGrant granted = this.grant;
 		return granted != null && granted.token() == other.token() && granted.owner().equals(other.owner());
 	}
 

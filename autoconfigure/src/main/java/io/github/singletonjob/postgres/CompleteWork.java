@@ -3,6 +3,8 @@ package io.github.singletonjob.postgres;
 import java.sql.SQLException;
 import java.time.Instant;
 
+import io.github.singletonjob.lease.LeaseGrant;
+
 /**
  * Records what was completed, and keeps the lease.
  *
@@ -14,7 +16,7 @@ record CompleteWork(Claim claim, Claims claims, Instant completed) implements Se
 
 	@Override
 	public Boolean perform(LeaseConnection connection) throws SQLException {
-		PostgresGrant grant = this.claim.grant();
+		LeaseGrant grant = this.claim.grant();
 		return grant != null && this.claims.contains(this.claim) && connection.complete(grant, this.completed);
 	}
 

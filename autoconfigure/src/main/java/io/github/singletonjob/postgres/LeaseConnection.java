@@ -13,6 +13,7 @@ import java.util.Map;
 
 import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRecord;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -94,7 +95,7 @@ final class LeaseConnection {
 		return found;
 	}
 
-	ReleaseAnswer release(Claim claim, PostgresGrant grant, @Nullable Instant completed) throws SQLException {
+	ReleaseAnswer release(Claim claim, LeaseGrant grant, @Nullable Instant completed) throws SQLException {
 		try (PreparedStatement statement = this.connection.prepareStatement(LeaseSql.RELEASE)) {
 			bind(statement, grant);
 			statement.setLong(5, claim.lockKey());
@@ -110,7 +111,7 @@ final class LeaseConnection {
 	 * Records what was completed.
 	 * @return false if the row has not our owner and token any more
 	 */
-	boolean complete(PostgresGrant grant, Instant completed) throws SQLException {
+	boolean complete(LeaseGrant grant, Instant completed) throws SQLException {
 		if (grant.fireTime() == null) {
 			return true;
 		}
@@ -124,14 +125,14 @@ final class LeaseConnection {
 		}
 	}
 
-	private static void bind(PreparedStatement statement, PostgresGrant grant) throws SQLException {
+	private static void bind(PreparedStatement statement, LeaseGrant grant) throws SQLException {
 		statement.setString(1, grant.job().namespace());
 		statement.setString(2, grant.job().name());
 		statement.setString(3, grant.owner());
 		statement.setLong(4, grant.token());
 	}
 
-	private static void bind(PreparedStatement statement, int index, PostgresGrant grant, @Nullable Instant completed)
+	private static void bind(PreparedStatement statement, int index, LeaseGrant grant, @Nullable Instant completed)
 			throws SQLException {
 		GrantedFireTime fireTime = grant.fireTime();
 		statement.setString(index, (fireTime != null) ? fireTime.schedule() : null);

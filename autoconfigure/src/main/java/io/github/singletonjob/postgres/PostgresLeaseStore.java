@@ -78,7 +78,7 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 		Claim claim = new Claim(request);
 		Claim other = this.claims.enter(claim);
 		if (other != null && isGranted(other, request)) {
-			PostgresGrant grant = other.grant();
+			LeaseGrant grant = other.grant();
 			if (grant != null && renew(List.of(grant)).get(0) == Renewal.EXTENDED) {
 				return new Acquisition.Acquired(grant);
 			}
@@ -101,7 +101,7 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 	}
 
 	@Override
-	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+	public List<Renewal> renew(List<LeaseGrant> grants) {
 		Map<LeaseSession, List<Claim>> bySession = new HashMap<>();
 		for (LeaseGrant grant : grants) {
 			Claim claim = this.claims.of(grant);

@@ -3,6 +3,7 @@ package io.github.singletonjob.postgres;
 import java.sql.SQLException;
 import java.time.Instant;
 
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.postgres.LeaseConnection.ReleaseAnswer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -22,7 +23,7 @@ record ReleaseWork(Claim claim, Claims claims, @Nullable Instant completed) impl
 
 	@Override
 	public Boolean perform(LeaseConnection connection) throws SQLException {
-		PostgresGrant grant = this.claim.grant();
+		LeaseGrant grant = this.claim.grant();
 		if (grant == null || !this.claims.contains(this.claim)) {
 			return false;
 		}
@@ -35,7 +36,7 @@ record ReleaseWork(Claim claim, Claims claims, @Nullable Instant completed) impl
 		return answer.cleared() && answer.unlocked();
 	}
 
-	private ReleaseAnswer release(LeaseConnection connection, PostgresGrant grant) throws SQLException {
+	private ReleaseAnswer release(LeaseConnection connection, LeaseGrant grant) throws SQLException {
 		try {
 			return connection.release(this.claim, grant, this.completed);
 		}
@@ -50,7 +51,7 @@ record ReleaseWork(Claim claim, Claims claims, @Nullable Instant completed) impl
 		}
 	}
 
-	private boolean completeAlone(LeaseConnection connection, PostgresGrant grant) throws SQLException {
+	private boolean completeAlone(LeaseConnection connection, LeaseGrant grant) throws SQLException {
 		if (this.completed == null) {
 			return true;
 		}

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.postgres.LeaseConnection.RowGrant;
 import org.apache.commons.logging.Log;
@@ -37,7 +38,7 @@ record RenewWork(List<Claim> asked, Claims claims) implements SessionCall.Work<M
 	}
 
 	private static boolean isRowOf(Claim claim, @Nullable RowGrant row) {
-		PostgresGrant grant = claim.grant();
+		LeaseGrant grant = claim.grant();
 		return grant != null && row != null && grant.token() == row.token() && grant.owner().equals(row.owner());
 	}
 

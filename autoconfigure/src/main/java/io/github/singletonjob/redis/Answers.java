@@ -11,6 +11,7 @@ import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.FireTimes;
 import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.GrantedFireTime;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRecord;
 import io.github.singletonjob.lease.LeaseRequest;
 import org.jspecify.annotations.Nullable;
@@ -39,9 +40,9 @@ final class Answers {
 		};
 	}
 
-	private static RedisGrant grant(LeaseRequest request, List<String> texts) {
+	private static LeaseGrant grant(LeaseRequest request, List<String> texts) {
 		String[] run = texts.get(2).split("/", -1);
-		return new RedisGrant(request, Long.parseLong(texts.get(1)), fireTime(request.firing(), run),
+		return new LeaseGrant(request, Long.parseLong(texts.get(1)), fireTime(request.firing(), run),
 				run[3].equals("1"));
 	}
 

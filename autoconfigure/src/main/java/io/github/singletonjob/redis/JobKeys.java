@@ -1,9 +1,5 @@
 package io.github.singletonjob.redis;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 import io.github.singletonjob.lease.JobId;
@@ -24,7 +20,8 @@ record JobKeys(String lease, String token, String record, String channel) {
 	private static final int HASH_BYTES = 16;
 
 	static JobKeys of(String prefix, JobId job) {
-		String tagged = prefix + '{' + hash(job) + '}';
+		String hash = HexFormat.of().formatHex(job.digest(), 0, HASH_BYTES);
+		String tagged = prefix + '{' + hash + '}';
 		return new JobKeys(tagged + ":lease:" + job, tagged + ":token:" + job, tagged + ":record:" + job,
 				tagged + ":free:" + job);
 	}
@@ -35,29 +32,6 @@ record JobKeys(String lease, String token, String record, String channel) {
 			throw new IllegalArgumentException("The key prefix '" + prefix
 					+ "' contains a brace, which would put all jobs into one slot of a Redis Cluster, or the keys of"
 					+ " one job into two. Leave braces out");
-		}
-	}
-
-	/** Each part is preceded by its length, so that "a", "bc" and "ab", "c" differ. */
-	private static String hash(JobId job) {
-		MessageDigest digest = sha256();
-		update(digest, job.namespace());
-		update(digest, job.name());
-		return HexFormat.of().formatHex(digest.digest(), 0, HASH_BYTES);
-	}
-
-	private static void update(MessageDigest digest, String part) {
-		byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
-		digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
-		digest.update(bytes);
-	}
-
-	private static MessageDigest sha256() {
-		try {
-			return MessageDigest.getInstance("SHA-256");
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java platform has SHA-256, this one has not", ex);
 		}
 	}
 

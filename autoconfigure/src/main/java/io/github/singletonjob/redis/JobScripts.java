@@ -7,6 +7,7 @@ import java.util.List;
 import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeaseRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -35,14 +36,14 @@ record JobScripts(JobKeys keys) {
 				arguments);
 	}
 
-	ScriptCommand renew(RedisGrant grant) {
+	ScriptCommand renew(LeaseGrant grant) {
 		return ScriptCommand.of(Script.RENEW, List.of(this.keys.lease()),
-				List.of(grant.ownMark(), Long.toString(grant.ttl().toMillis())));
+				List.of(mark(grant), Long.toString(grant.request().ttl().toMillis())));
 	}
 
-	ScriptCommand complete(RedisGrant grant, GrantedFireTime fireTime, Instant completed) {
+	ScriptCommand complete(LeaseGrant grant, GrantedFireTime fireTime, Instant completed) {
 		return ScriptCommand.of(Script.COMPLETE, List.of(this.keys.lease(), this.keys.record()),
-				List.of(grant.ownMark(), fireTime.schedule(), millis(completed)));
+				List.of(mark(grant), fireTime.schedule(), millis(completed)));
 	}
 
 	/**
@@ -68,6 +69,11 @@ record JobScripts(JobKeys keys) {
 	ScriptCommand inspect() {
 		return ScriptCommand.of(Script.INSPECT, List.of(this.keys.lease(), this.keys.token(), this.keys.record()),
 				List.of());
+	}
+
+	/** How the value of the lease's key begins while it is ours. */
+	static String mark(LeaseGrant grant) {
+		return grant.owner() + ' ' + grant.token() + ' ';
 	}
 
 	private static String millis(Instant instant) {

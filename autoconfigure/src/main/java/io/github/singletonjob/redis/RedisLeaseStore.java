@@ -2,8 +2,6 @@ package io.github.singletonjob.redis;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 
 import io.github.singletonjob.lease.Acquisition;
@@ -124,21 +122,8 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 	}
 
 	@Override
-	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
-		List<RedisGrant> own = grants.stream()
-			.filter(RedisGrant.class::isInstance)
-			.map(RedisGrant.class::cast)
-			.toList();
-		Iterator<Renewal> answers = (own.isEmpty() ? List.<Renewal>of() : renewOwn(own)).iterator();
-		List<Renewal> renewals = new ArrayList<>();
-		for (LeaseGrant grant : grants) {
-			renewals.add((grant instanceof RedisGrant) ? answers.next() : Renewal.GONE);
-		}
-		return renewals;
-	}
-
-	private List<Renewal> renewOwn(List<RedisGrant> grants) {
-		CallTime time = CallTime.uninterruptible(grants.get(0).callTimeout());
+	public List<Renewal> renew(List<LeaseGrant> grants) {
+		CallTime time = CallTime.uninterruptible(grants.get(0).request().callTimeout());
 		List<ScriptCommand> commands = grants.stream().map((grant) -> scripts(grant.job()).renew(grant)).toList();
 		List<ScriptReply> replies = this.connections.get(time).execute(commands, time);
 		List<Renewal> renewals = replies.stream().map(RedisLeaseStore::renewal).toList();
@@ -159,10 +144,11 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 	@Override
 	public boolean complete(LeaseGrant grant, Instant completed) {
 		GrantedFireTime fireTime = grant.fireTime();
-		if (!(grant instanceof RedisGrant own) || fireTime == null) {
+		if (fireTime == null) {
 			return false;
 		}
-		ScriptReply reply = execute(scripts(own.job()).complete(own, fireTime, completed), own.callTimeout());
+		ScriptReply reply = execute(scripts(grant.job()).complete(grant, fireTime, completed),
+				grant.request().callTimeout());
 		return switch (reply.verdict()) {
 			case "completed" -> true;
 			case "gone" -> false;
@@ -173,11 +159,8 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 
 	@Override
 	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
-		if (!(grant instanceof RedisGrant own)) {
-			return false;
-		}
-		ScriptReply reply = execute(scripts(own.job()).release(own.ownMark(), own.fireTime(), completed),
-				own.callTimeout());
+		ScriptReply reply = execute(scripts(grant.job()).release(JobScripts.mark(grant), grant.fireTime(), completed),
+				grant.request().callTimeout());
 		boolean gone = reply.verdict().equals("gone");
 		if (!reply.verdict().equals("released") && (!gone || reply.repeated())) {
 			throw RedisFailure.unknown("Giving back the lease of job '" + grant.job() + "'",

@@ -24,6 +24,7 @@ import io.github.singletonjob.fencing.FencedDataSources;
 import io.github.singletonjob.fencing.JdbcFence;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -169,11 +170,10 @@ class SupportedBootTests {
 	}
 
 	private static void raiseAbove(ConfigurableApplicationContext context, JobRun run) {
-		Successor successor = new Successor(new JobId("shop", run.job()), "successor", run.token() + 1);
+		LeaseRequest request = new LeaseRequest(new JobId("shop", run.job()), "successor", "server-2",
+				Duration.ofSeconds(30), Duration.ofSeconds(5), 0);
+		LeaseGrant successor = new LeaseGrant(request, run.token() + 1, null, false);
 		new JdbcFence(context.getBean(DataSource.class)).raise(successor, "server-2", Duration.ofSeconds(5));
-	}
-
-	private record Successor(JobId job, String owner, long token) implements LeaseGrant {
 	}
 
 	@Configuration(proxyBeanMethods = false)

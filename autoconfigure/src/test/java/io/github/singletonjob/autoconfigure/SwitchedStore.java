@@ -42,7 +42,7 @@ class SwitchedStore implements LeaseStore {
 	}
 
 	@Override
-	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+	public List<Renewal> renew(List<LeaseGrant> grants) {
 		if (this.renewalsFail) {
 			throw new LeaseStoreException("renewals are switched off", null);
 		}

@@ -233,7 +233,7 @@ class TransactionOrderTests {
 		}
 
 		@Override
-		public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+		public List<Renewal> renew(List<LeaseGrant> grants) {
 			return this.store.renew(grants);
 		}
 

@@ -26,7 +26,7 @@ record FailingStore(LeaseStore store, BooleanSupplier silent) implements LeaseSt
 	}
 
 	@Override
-	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+	public List<Renewal> renew(List<LeaseGrant> grants) {
 		return this.store.renew(grants);
 	}
 

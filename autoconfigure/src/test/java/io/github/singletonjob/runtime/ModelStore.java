@@ -53,19 +53,18 @@ class ModelStore implements LeaseStore {
 		this.calls.add("acquire");
 		this.time.freeze(this.acquireTakes);
 		Lease current = this.leases.get(request.job());
-		if (current != null && current.expires > this.time.nanoTime()) {
+		if (current != null && current.expires() > this.time.nanoTime()) {
 			return new Acquisition.Held("other");
 		}
 		long token = Math.max(this.tokens.getOrDefault(request.job(), 0L), request.floor()) + 1;
 		this.tokens.put(request.job(), token);
-		Lease lease = new Lease(request.job(), request.owner(), token, request.ttl());
-		lease.expires = this.time.nanoTime() + request.ttl().toNanos();
-		this.leases.put(request.job(), lease);
-		return new Acquisition.Acquired(lease);
+		LeaseGrant grant = new LeaseGrant(request, token, null, false);
+		hold(grant);
+		return new Acquisition.Acquired(grant);
 	}
 
 	@Override
-	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+	public List<Renewal> renew(List<LeaseGrant> grants) {
 		this.calls.add("renew");
 		this.duringRenewal.run();
 		if (this.failingRenewals > 0) {
@@ -76,15 +75,24 @@ class ModelStore implements LeaseStore {
 			this.unansweredRenewals--;
 			return Collections.nCopies(grants.size(), Renewal.UNKNOWN);
 		}
-		return grants.stream().map((grant) -> renew((Lease) grant)).toList();
+		return grants.stream().map(this::renew).toList();
 	}
 
-	private Renewal renew(Lease lease) {
-		if (this.gone || this.leases.get(lease.job) != lease || lease.expires <= this.time.nanoTime()) {
+	private Renewal renew(LeaseGrant grant) {
+		if (this.gone || !isHeld(grant)) {
 			return Renewal.GONE;
 		}
-		lease.expires = this.time.nanoTime() + lease.ttl.toNanos();
+		hold(grant);
 		return Renewal.EXTENDED;
+	}
+
+	private void hold(LeaseGrant grant) {
+		this.leases.put(grant.job(), new Lease(grant, this.time.nanoTime() + grant.request().ttl().toNanos()));
+	}
+
+	private boolean isHeld(LeaseGrant grant) {
+		Lease current = this.leases.get(grant.job());
+		return current != null && current.grant().equals(grant) && current.expires() > this.time.nanoTime();
 	}
 
 	@Override
@@ -104,49 +112,16 @@ class ModelStore implements LeaseStore {
 			this.failingReleases--;
 			throw new LeaseStoreException("no answer to release", null);
 		}
-		Lease lease = (Lease) grant;
-		boolean ours = lease.expires > this.time.nanoTime();
-		return this.leases.remove(lease.job, lease) && ours;
+		boolean ours = isHeld(grant);
+		this.leases.computeIfPresent(grant.job(), (job, lease) -> lease.grant().equals(grant) ? null : lease);
+		return ours;
 	}
 
 	long count(String call) {
 		return this.calls.stream().filter(call::equals).count();
 	}
 
-	static final class Lease implements LeaseGrant {
-
-		private final JobId job;
-
-		private final String owner;
-
-		private final long token;
-
-		private final Duration ttl;
-
-		private long expires;
-
-		private Lease(JobId job, String owner, long token, Duration ttl) {
-			this.job = job;
-			this.owner = owner;
-			this.token = token;
-			this.ttl = ttl;
-		}
-
-		@Override
-		public JobId job() {
-			return this.job;
-		}
-
-		@Override
-		public String owner() {
-			return this.owner;
-		}
-
-		@Override
-		public long token() {
-			return this.token;
-		}
-
+	private record Lease(LeaseGrant grant, long expires) {
 	}
 
 }

@@ -71,7 +71,7 @@ final class Database {
 	boolean complete(LeaseGrant grant, GrantedFireTime fireTime) {
 		boolean ours = isAt(grant);
 		if (ours) {
-			this.history.recorded((Lease) grant, fireTime.instant());
+			this.history.recorded(grant, fireTime.instant());
 			this.history.completedInDatabase(fireTime.instant());
 			this.times = this.times.complete(fireTime.instant());
 		}
@@ -86,7 +86,7 @@ final class Database {
 	boolean commit(LeaseGrant grant) {
 		boolean accepted = isAt(grant) || this.flaw == Flaw.COMMITS_NOT_CHECKED;
 		if (accepted) {
-			this.history.committed((Lease) grant);
+			this.history.committed(grant);
 		}
 		return accepted;
 	}

@@ -7,11 +7,13 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.time.Instant;
 
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
+import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeasedRun;
 import io.github.singletonjob.simulation.Lease.End;
@@ -67,18 +69,21 @@ final class History {
 	}
 
 	RunHistory of(LeaseGrant grant) {
-		return this.runs.computeIfAbsent(grant.owner(), (owner) -> new RunHistory((Lease) grant, this.loop.now()));
+		return Objects.requireNonNull(this.runs.get(grant.owner()));
 	}
 
 	void granted(Lease lease) {
-		note("granted: " + of(lease) + ((lease.fireTime() != null) ? " for " + lease.fireTime().instant() : ""));
-		if (lease.fireTime() != null) {
-			this.started.putIfAbsent(lease.fireTime().instant(), this.loop.now());
+		RunHistory run = new RunHistory(lease, this.loop.now());
+		this.runs.put(lease.grant.owner(), run);
+		GrantedFireTime fireTime = lease.grant.fireTime();
+		note("granted: " + run + ((fireTime != null) ? " for " + fireTime.instant() : ""));
+		if (fireTime != null) {
+			this.started.putIfAbsent(fireTime.instant(), this.loop.now());
 		}
 	}
 
 	void leaseEnded(Lease lease, End how) {
-		RunHistory run = of(lease);
+		RunHistory run = of(lease.grant);
 		note(run + ": its lease has ended: " + how);
 		run.leaseEnded = this.loop.now();
 		run.leaseEnd = how;
@@ -90,17 +95,17 @@ final class History {
 		}
 	}
 
-	void released(Lease held, Lease by) {
+	void released(LeaseGrant held, LeaseGrant by) {
 		RunHistory run = of(held);
 		boolean gaveUp = run.lost != RunHistory.NEVER
 				&& this.loop.now() >= run.lost + this.plan.stopEarly() - Beliefs.SLACK;
 		require(!run.isWorking() || gaveUp || isOverLimit(run), run,
-				"released under its body" + ((held == by) ? "" : ", by another's release"));
+				"released under its body" + (held.equals(by) ? "" : ", by another's release"));
 	}
 
 	/** The fire time of a run counts as completed, in the store or in the database. */
-	void recorded(Lease lease, Instant fireTime) {
-		RunHistory run = of(lease);
+	void recorded(LeaseGrant grant, Instant fireTime) {
+		RunHistory run = of(grant);
 		this.recorded.add(fireTime);
 		if (run.began != RunHistory.NEVER) {
 			require(!run.isWorking() || isOverLimit(run), run, "recorded before the end of its body");
@@ -127,8 +132,8 @@ final class History {
 		note("raised: " + of(grant));
 	}
 
-	void committed(Lease lease) {
-		require(lease.token() >= this.highestBegun, of(lease), "committed after the body of a newer run had begun");
+	void committed(LeaseGrant grant) {
+		require(grant.token() >= this.highestBegun, of(grant), "committed after the body of a newer run had begun");
 	}
 
 	RunHistory began(LeasedRun leased) {

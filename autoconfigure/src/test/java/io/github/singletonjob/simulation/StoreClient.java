@@ -44,7 +44,7 @@ record StoreClient(SimulatedProcess process, StoreServer server, Network network
 	}
 
 	@Override
-	public List<Renewal> renew(List<? extends LeaseGrant> grants) {
+	public List<Renewal> renew(List<LeaseGrant> grants) {
 		return call(() -> this.server.renew(grants));
 	}
 

@@ -41,6 +41,8 @@ final class StoreServer {
 
 	private final Set<String> givenUp = new HashSet<>();
 
+	private final Map<LeaseGrant, Lease> granted = new HashMap<>();
+
 	private @Nullable Lease held;
 
 	private FireTimes times = FireTimes.NONE;
@@ -65,7 +67,7 @@ final class StoreServer {
 		hear(process, request);
 		Lease current = this.held;
 		if (current != null) {
-			return current.owner().equals(request.owner()) ? new Acquisition.Acquired(current)
+			return current.grant.owner().equals(request.owner()) ? new Acquisition.Acquired(current.grant)
 					: new Acquisition.Held(current.process.name);
 		}
 		GrantedFireTime fireTime = null;
@@ -79,10 +81,11 @@ final class StoreServer {
 		}
 		long next = (this.token == 0) ? process.wallMillisAt(this.loop.now()) : this.token + 1;
 		this.token = Math.max(next, request.floor() + 1);
-		Lease lease = new Lease(process, request, this.token, fireTime);
+		Lease lease = new Lease(process, new LeaseGrant(request, this.token, fireTime, false));
+		this.granted.put(lease.grant, lease);
 		hold(lease);
 		this.history.granted(lease);
-		return new Acquisition.Acquired(lease);
+		return new Acquisition.Acquired(lease.grant);
 	}
 
 	private void hear(SimulatedProcess process, LeaseRequest request) {
@@ -132,15 +135,15 @@ final class StoreServer {
 	private boolean isHeldBy(LeaseGrant grant) {
 		Lease current = this.held;
 		return current != null && expiry(current) > this.loop.now()
-				&& (current == grant || this.plan.flaw() == Flaw.OWNER_NOT_COMPARED);
+				&& (current.grant.equals(grant) || this.plan.flaw() == Flaw.OWNER_NOT_COMPARED);
 	}
 
-	List<Renewal> renew(List<? extends LeaseGrant> grants) {
-		return grants.stream().map((grant) -> renew((Lease) grant)).toList();
+	List<Renewal> renew(List<LeaseGrant> grants) {
+		return grants.stream().map((grant) -> renew(this.granted.get(grant))).toList();
 	}
 
 	private Renewal renew(Lease lease) {
-		if (isHeldBy(lease)) {
+		if (isHeldBy(lease.grant)) {
 			this.shared.put(lease.process, this.loop.now() + lease.ttl());
 			lease.expiry = this.loop.now() + lease.ttl();
 			lease.late = -1;
@@ -157,7 +160,7 @@ final class StoreServer {
 	boolean complete(LeaseGrant grant, Instant completed) {
 		boolean ours = isHeldBy(grant);
 		if (ours) {
-			this.history.recorded((Lease) grant, completed);
+			this.history.recorded(grant, completed);
 			this.times = this.times.complete(completed);
 		}
 		return ours;
@@ -170,7 +173,7 @@ final class StoreServer {
 		if (completed != null) {
 			complete(grant, completed);
 		}
-		this.history.released(this.held, (Lease) grant);
+		this.history.released(this.held.grant, grant);
 		end(End.RELEASED);
 		return true;
 	}
@@ -178,7 +181,7 @@ final class StoreServer {
 	/** Whatever the request is granted or will be is not wanted any more. */
 	void giveUp(String owner) {
 		this.givenUp.add(owner);
-		if (this.held != null && this.held.owner().equals(owner)) {
+		if (this.held != null && this.held.grant.owner().equals(owner)) {
 			end(End.RELEASED);
 		}
 	}

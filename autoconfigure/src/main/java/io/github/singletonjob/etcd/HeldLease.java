@@ -6,16 +6,17 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.singletonjob.lease.GrantedFireTime;
-import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease that was granted, as a key that was created by us and is attached to a lease of
- * etcd. While it is there nobody else changes the record of the job, so what we know of
- * that is what it is.
+ * What the store keeps of a lease that it has granted: a key that was created by us and
+ * is attached to a lease of etcd. While it is there nobody else changes the record of the
+ * job, so what we know of that is what it is.
  */
-final class EtcdGrant implements LeaseGrant {
+final class HeldLease {
+
+	private final LeaseGrant grant;
 
 	private final Attempt attempt;
 
@@ -23,41 +24,18 @@ final class EtcdGrant implements LeaseGrant {
 
 	private final SharedLease lease;
 
-	private final Plan plan;
-
 	private final AtomicReference<JobRecord> record;
 
-	EtcdGrant(Attempt attempt, TakeAnswer answer, SharedLease lease, Plan plan) {
+	HeldLease(Attempt attempt, TakeAnswer answer, SharedLease lease, Plan plan) {
 		this.attempt = attempt;
 		this.answer = answer;
 		this.lease = lease;
-		this.plan = plan;
+		this.grant = new LeaseGrant(attempt.request(), answer.token(), plan.fireTime(), !plan.before().record().free());
 		this.record = new AtomicReference<>(plan.record().held(answer.token()));
 	}
 
-	@Override
-	public JobId job() {
-		return this.attempt.request().job();
-	}
-
-	@Override
-	public String owner() {
-		return this.attempt.request().owner();
-	}
-
-	@Override
-	public long token() {
-		return this.answer.token();
-	}
-
-	@Override
-	public @Nullable GrantedFireTime fireTime() {
-		return this.plan.fireTime();
-	}
-
-	@Override
-	public boolean followsUnreleased() {
-		return !this.plan.before().record().free();
+	LeaseGrant grant() {
+		return this.grant;
 	}
 
 	Attempt attempt() {
@@ -86,7 +64,7 @@ final class EtcdGrant implements LeaseGrant {
 	 * the next record says it, too.
 	 */
 	void complete(@Nullable Instant completed) {
-		GrantedFireTime fireTime = fireTime();
+		GrantedFireTime fireTime = this.grant.fireTime();
 		if (fireTime != null && completed != null) {
 			String schedule = fireTime.schedule();
 			this.record.updateAndGet((last) -> last.with(schedule, last.of(schedule).complete(completed)));
@@ -100,7 +78,7 @@ final class EtcdGrant implements LeaseGrant {
 
 	@Override
 	public String toString() {
-		return job() + " with token " + token();
+		return this.grant.toString();
 	}
 
 }

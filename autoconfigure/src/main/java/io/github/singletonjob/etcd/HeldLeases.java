@@ -4,18 +4,19 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.etcd.jetcd.KeyValue;
+import io.github.singletonjob.lease.LeaseGrant;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What this instance knows of its own keys. A key that is attached to one of its leases
  * and unknown here is a stray: of an attempt or a release whose reply was lost.
  */
-final class Holdings {
+final class HeldLeases {
 
-	private final Map<String, EtcdGrant> granted = new ConcurrentHashMap<>();
+	private final Map<String, HeldLease> granted = new ConcurrentHashMap<>();
 
 	/** Which are being given back: what etcd has made of that is not known. */
-	private final Map<String, EtcdGrant> ending = new ConcurrentHashMap<>();
+	private final Map<String, HeldLease> ending = new ConcurrentHashMap<>();
 
 	private final Map<String, Integer> underWay = new ConcurrentHashMap<>();
 
@@ -28,31 +29,42 @@ final class Holdings {
 		this.underWay.computeIfPresent(key, (same, count) -> (count > 1) ? count - 1 : null);
 	}
 
-	void add(EtcdGrant grant) {
+	void add(HeldLease grant) {
 		this.granted.put(grant.key(), grant);
 	}
 
-	void remove(EtcdGrant grant) {
+	void remove(HeldLease grant) {
 		this.granted.remove(grant.key(), grant);
 	}
 
-	/** The reply to its release was lost. */
-	void ending(EtcdGrant grant) {
+	/** From here on, until {@link #ended}, it may be over or not. */
+	void ending(HeldLease grant) {
 		this.ending.put(grant.key(), grant);
+		remove(grant);
 	}
 
-	void ended(EtcdGrant grant) {
+	void ended(HeldLease grant) {
 		this.ending.remove(grant.key(), grant);
 	}
 
 	/** The grant that a stray key was, if it is one that was being given back. */
-	@Nullable EtcdGrant endingAs(String key, KeyValue seen) {
-		EtcdGrant grant = this.ending.get(key);
+	@Nullable HeldLease endingAs(String key, KeyValue seen) {
+		HeldLease grant = this.ending.get(key);
 		return (grant != null && grant.createRevision() == seen.getCreateRevision()) ? grant : null;
 	}
 
-	@Nullable EtcdGrant of(String key) {
+	/** The lease that is held of a job, or null. */
+	@Nullable HeldLease of(String key) {
 		return this.granted.get(key);
+	}
+
+	/** The lease of a grant, also while it is being given back; null if it is over. */
+	@Nullable HeldLease of(String key, LeaseGrant grant) {
+		HeldLease held = this.granted.get(key);
+		if (held == null || !held.grant().equals(grant)) {
+			held = this.ending.get(key);
+		}
+		return (held != null && held.grant().equals(grant)) ? held : null;
 	}
 
 	boolean anyOn(SharedLease lease) {
@@ -64,7 +76,7 @@ final class Holdings {
 		if (this.underWay.containsKey(key)) {
 			return false;
 		}
-		EtcdGrant known = this.granted.get(key);
+		HeldLease known = this.granted.get(key);
 		return known == null || known.createRevision() != seen.getCreateRevision();
 	}
 
