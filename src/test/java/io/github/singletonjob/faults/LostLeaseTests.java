@@ -1,8 +1,5 @@
 package io.github.singletonjob.faults;
 
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -25,9 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The session of a holder, its network or its database ends, or it is stopped; the
- * application's own transactions are nobody's business. Lease times: ttl 2 s, margin 0.6
- * s. Two servers live on from one test to the next.
+ * The session of a holder, its network or its database ends, or it is stopped. Lease
+ * times: ttl 2 s, margin 0.6 s. Two servers live on from one test to the next.
  */
 @Timeout(180)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -37,8 +33,6 @@ class LostLeaseTests {
 	private static final Duration WAIT = Duration.ofSeconds(60);
 
 	private static final long LONGEST_OVERLAP = 1400;
-
-	private static final Duration THREE_TTLS = BillingCompany.TTL.multipliedBy(3);
 
 	private final BillingCompany company = new BillingCompany();
 
@@ -132,24 +126,6 @@ class LostLeaseTests {
 
 	private static long failedRenewals(JvmProcess server) {
 		return server.lines().stream().filter((line) -> line.contains("renewal failed")).count();
-	}
-
-	@Test
-	void aTransactionOfTheApplicationOutsideAnyRunMayIdleForLongerThanTheTtl() throws SQLException {
-		this.company.execute("create table note (text text)");
-		try (Connection own = PostgresServer.connect(this.company.jdbcUrl());
-				Statement statement = own.createStatement()) {
-			own.setAutoCommit(false);
-			statement.execute("insert into note values ('of the application')");
-			Instant begun = Instant.now();
-			JvmProcess first = this.company.awaitHolder();
-			this.company.awaitLine(first, "SAYS END \\d+ held=true .*");
-			Awaitility.await()
-				.atMost(THREE_TTLS.plusSeconds(10))
-				.until(() -> Duration.between(begun, Instant.now()).compareTo(THREE_TTLS) >= 0);
-			own.commit();
-			assertThat(this.company.number("select count(*) from note")).isEqualTo(1);
-		}
 	}
 
 	@Test

@@ -5,6 +5,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.LeaseLostException;
@@ -20,6 +22,7 @@ import static io.github.singletonjob.fencing.GuardedDatabase.execute;
 import static io.github.singletonjob.fencing.GuardedDatabase.insert;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Statements that are made inside a run and outside of a transaction.
@@ -152,6 +155,55 @@ class AutocommitTests {
 				(connection) -> assertThatExceptionOfType(SQLException.class)
 					.isThrownBy(() -> execute(connection, "call pay()"))
 					.withMessageContaining("singleton-job.jobs.billing.autocommit: allow"));
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void backslashesAndRoutinesAreReadAsTheSessionReadsThem() throws SQLException {
+		this.database.in(this.run, (connection) -> {
+			execute(connection, "insert into invoice values (length('C:\\temp\\') + length('; end'))");
+			execute(connection, "create function pay() returns bigint language sql begin atomic"
+					+ " insert into invoice values (1); select case when true then count(*) end from invoice; end");
+			execute(connection, "select pay()");
+			connection.setAutoCommit(false);
+			execute(connection, "set local standard_conforming_strings = off");
+			assertThatExceptionOfType(SQLException.class)
+				.isThrownBy(() -> execute(connection, "select 'C:\\temp\\') + length('; end"))
+				.withMessageContaining("The statement 'END' is refused");
+			connection.rollback();
+			execute(connection, "insert into invoice values (length('C:\\temp\\') + length('; end') + 1)");
+			connection.commit();
+		});
+		assertThat(this.database.invoices()).isEqualTo(3);
+	}
+
+	@Test
+	void twoThreadsThatShareAConnectionCommitNothingUnfenced() throws Exception {
+		FakeRun stale = this.database.begin("mails", 1);
+		CompletableFuture<Thread> other = new CompletableFuture<>();
+		CountDownLatch written = new CountDownLatch(1);
+		CommittingPool pool = new CommittingPool(this.database.plain(), true);
+		try (var scope = CurrentJobRun.open(stale)) {
+			Connection connection = FencedDataSources.guard(pool).getConnection();
+			// Between the commit of one statement and the next one's autocommit
+			pool.afterCommit(() -> {
+				this.database.begin("mails", 2);
+				Thread thread = new Thread(() -> {
+					try (var inner = CurrentJobRun.open(stale)) {
+						insert(connection, 1);
+						written.countDown();
+					}
+					catch (SQLException | RuntimeException ex) {
+						written.countDown();
+					}
+				});
+				thread.start();
+				other.complete(thread);
+				await().until(() -> written.getCount() == 0 || thread.getState() == Thread.State.WAITING);
+			});
+			execute(connection, "select 1");
+			other.get().join();
+		}
 		assertThat(this.database.invoices()).isZero();
 	}
 

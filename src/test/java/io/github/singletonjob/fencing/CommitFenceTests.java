@@ -13,6 +13,10 @@ import io.github.singletonjob.lease.Fence.Raised;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
+import org.postgresql.jdbc.PgConnection;
 
 import static io.github.singletonjob.fencing.GuardedDatabase.execute;
 import static io.github.singletonjob.fencing.GuardedDatabase.insert;
@@ -151,10 +155,100 @@ class CommitFenceTests {
 			try (var scope = CurrentJobRun.open(stale)) {
 				insert(connection, 1);
 			}
-			stale.close("ended");
+			stale.end();
 			assertThatExceptionOfType(LeaseLostException.class).isThrownBy(connection::commit).withMessage("ended");
 		}
 		assertThat(this.database.invoices()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aConnectionThatARunHasOpenedAndNotUsedBelongsToNoRunAfterIt(boolean autoCommit) throws SQLException {
+		try (var other = new GuardedDatabase(this.database.url(), (config) -> config.setAutoCommit(autoCommit),
+				FencingSettings.defaults())) {
+			FakeRun run = this.database.begin("billing", 33);
+			Connection opened;
+			try (var scope = CurrentJobRun.open(run)) {
+				opened = other.guarded().getConnection();
+				assertThat(opened.isWrapperFor(PGConnection.class)).isEqualTo(!autoCommit);
+				assertThat(opened.isValid(1)).isTrue();
+			}
+			run.end();
+			try (Connection connection = opened) {
+				connection.setAutoCommit(false);
+				insert(connection, 1);
+				connection.commit();
+			}
+		}
+		assertThat(this.database.invoices()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aConnectionThatARunHasOpenedIsFencedOnAThreadWithoutOne(boolean autoCommit) throws Exception {
+		FakeRun stale = this.database.begin("billing", 33);
+		this.database.begin("billing", 34);
+		this.database.in(stale, (connection) -> onAnotherThread(() -> {
+			connection.setAutoCommit(autoCommit);
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> {
+				insert(connection, 1);
+				connection.commit();
+			});
+		}));
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	@Test
+	void everyStatementOnAConnectionThatARunHasOpenedIsFencedOnAThreadWithoutOne() throws Exception {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.in(run, (connection) -> onAnotherThread(() -> {
+			insert(connection, 1);
+			this.database.begin("billing", 34);
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> insert(connection, 2));
+			assertThatExceptionOfType(LeaseLostException.class).isThrownBy(() -> insert(connection, 3));
+			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> connection.unwrap(PgConnection.class));
+			run.end();
+			insert(connection, 4);
+		}));
+		assertThat(this.database.outside().sql("select id from invoice order by id").query(Long.class).list())
+			.containsExactly(1L, 4L);
+	}
+
+	@Test
+	void whatIsDoneWhileTheRunIsSuspendedIsNotFencedOnAConnectionThatItHasOpened() throws SQLException {
+		FakeRun stale = this.database.begin("billing", 33);
+		this.database.begin("billing", 34);
+		this.database.in(stale, (connection) -> {
+			try (var scope = CurrentJobRun.suspend()) {
+				insert(connection, 1);
+			}
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> insert(connection, 2));
+			try (var scope = CurrentJobRun.suspend()) {
+				insert(connection, 3);
+			}
+		});
+		assertThat(this.database.invoices()).isEqualTo(2);
+	}
+
+	@Test
+	void aConnectionThatALostRunHasOpenedIsRefusedOnAThreadWithoutOneWhileTheBodyGoesOn() throws Exception {
+		FakeRun lost = this.database.begin("billing", 33).close("lost");
+		this.database.in(lost, (connection) -> onAnotherThread(
+				() -> assertThatExceptionOfType(LeaseLostException.class).isThrownBy(() -> insert(connection, 1))));
+		assertThat(this.database.invoices()).isZero();
+	}
+
+	private static void onAnotherThread(SqlCall call) {
+		ExecutorService executor = Executors.newSingleThreadExecutor();
+		try {
+			assertThat(executor.submit(() -> {
+				call.run();
+				return null;
+			})).succeedsWithin(GuardedDatabase.TIMEOUT);
+		}
+		finally {
+			executor.shutdownNow();
+		}
 	}
 
 	@Test
@@ -194,6 +288,20 @@ class CommitFenceTests {
 		assertThat(outer.refusal()).isNotNull();
 		assertThat(inner.refusal()).isNull();
 		assertThat(this.database.invoices()).isEqualTo(1);
+	}
+
+	@Test
+	void eachOfTheRunsThatWereOvertakenIsToldSo() throws SQLException {
+		FakeRun outer = this.database.begin("billing", 33);
+		FakeRun inner = this.database.begin("mails", 7).inside(outer);
+		this.database.inTransaction(inner, (connection) -> {
+			insert(connection, 1);
+			this.database.begin("billing", 34);
+			this.database.begin("mails", 8);
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(connection::commit);
+		});
+		assertThat(outer.refusal()).hasMessageContaining("refused token 33");
+		assertThat(inner.refusal()).hasMessageContaining("refused token 7");
 	}
 
 	@Test

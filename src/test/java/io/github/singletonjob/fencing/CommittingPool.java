@@ -20,6 +20,9 @@ class CommittingPool extends AbstractDataSource {
 
 	private final boolean rollsBack;
 
+	private Runnable afterCommit = () -> {
+	};
+
 	CommittingPool(DataSource source, boolean rollsBack) throws SQLException {
 		this.session = source.getConnection();
 		this.rollsBack = rollsBack;
@@ -27,6 +30,11 @@ class CommittingPool extends AbstractDataSource {
 
 	Connection session() {
 		return this.session;
+	}
+
+	/** What happens once, before the next commit answers. */
+	void afterCommit(Runnable afterCommit) {
+		this.afterCommit = afterCommit;
 	}
 
 	@Override
@@ -51,7 +59,14 @@ class CommittingPool extends AbstractDataSource {
 			return null;
 		}
 		try {
-			return method.invoke(this.session, args);
+			Object answer = method.invoke(this.session, args);
+			if (method.getName().equals("commit")) {
+				Runnable once = this.afterCommit;
+				this.afterCommit = () -> {
+				};
+				once.run();
+			}
+			return answer;
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();

@@ -29,6 +29,8 @@ final class FakeRun implements LeasedRun {
 
 	private boolean autocommit;
 
+	private volatile boolean ended;
+
 	private LeasedRun enclosing;
 
 	FakeRun(String job, long token) {
@@ -62,6 +64,12 @@ final class FakeRun implements LeasedRun {
 		return this;
 	}
 
+	/** What the runtime does when the body has ended. */
+	FakeRun end() {
+		this.ended = true;
+		return close("ended");
+	}
+
 	StaleTokenException refusal() {
 		return this.refusal.get();
 	}
@@ -91,6 +99,11 @@ final class FakeRun implements LeasedRun {
 		if (this.over.get() != null) {
 			throw new LeaseLostException(job(), token(), this.over.get());
 		}
+	}
+
+	@Override
+	public boolean hasEnded() {
+		return this.ended;
 	}
 
 	@Override

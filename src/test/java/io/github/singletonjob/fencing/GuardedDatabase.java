@@ -13,6 +13,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.lease.Fence.FenceAnswer;
 import io.github.singletonjob.servers.PostgresServer;
+import org.postgresql.jdbc.PgConnection;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -96,6 +97,13 @@ final class GuardedDatabase implements AutoCloseable {
 
 	HikariDataSource pool() {
 		return this.pool;
+	}
+
+	/** The driver's own connection of the pool's only session, past the guard. */
+	Connection session() throws SQLException {
+		try (Connection connection = this.pool.getConnection()) {
+			return connection.unwrap(PgConnection.class);
+		}
 	}
 
 	DataSource guarded() {

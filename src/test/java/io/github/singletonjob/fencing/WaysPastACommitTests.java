@@ -1,18 +1,25 @@
 package io.github.singletonjob.fencing;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
+import java.sql.Blob;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+
+import javax.sql.DataSource;
 
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.LeaseLostException;
 import io.github.singletonjob.StaleTokenException;
+import io.github.singletonjob.servers.JvmProcess;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -21,21 +28,33 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.PGConnection;
 import org.postgresql.PGStatement;
+import org.postgresql.copy.CopyIn;
 import org.postgresql.copy.CopyManager;
+import org.postgresql.copy.PGCopyOutputStream;
 import org.postgresql.core.BaseConnection;
+import org.postgresql.fastpath.FastpathArg;
 import org.postgresql.jdbc.PgConnection;
+import org.postgresql.largeobject.LargeObject;
+import org.postgresql.largeobject.LargeObjectManager;
+
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import static io.github.singletonjob.fencing.GuardedDatabase.execute;
 import static io.github.singletonjob.fencing.GuardedDatabase.insert;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 /**
  * Each way by which a stale holder could write past a fence that looks at
  * {@code commit()} alone.
  */
-@Timeout(60)
+@Timeout(120)
 class WaysPastACommitTests {
+
+	private static final Duration WAIT = Duration.ofSeconds(60);
 
 	private final GuardedDatabase database = new GuardedDatabase();
 
@@ -201,6 +220,204 @@ class WaysPastACommitTests {
 			assertThatExceptionOfType(SQLException.class).isThrownBy(driver::getCopyAPI)
 				.withMessageContaining("Begin a transaction first");
 		});
+	}
+
+	@Test
+	void copyingByAManagerKeptAfterItsTransaction() throws SQLException {
+		assertRefusedAfterItsTransaction(PGConnection::getCopyAPI, WaysPastACommitTests::copy,
+				(copyManager) -> copyManager.copyIn("copy invoice (id) from stdin"));
+	}
+
+	@Test
+	void copyingByAStreamKeptAfterItsTransaction() throws SQLException {
+		assertRefusedAfterItsTransaction((driver) -> driver, (driver) -> {
+			try (OutputStream stream = new PGCopyOutputStream(driver, "copy invoice (id) from stdin")) {
+				stream.write('1');
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		});
+	}
+
+	@Test
+	void callingAFunctionByTheFastpathKeptAfterItsTransaction() throws SQLException {
+		this.database.outside()
+			.sql("create function pay() returns int language sql as 'insert into invoice values (1) returning 1'")
+			.update();
+		int pay = this.database.outside().sql("select 'pay'::regproc::oid::int").query(Integer.class).single();
+		assertRefusedAfterItsTransaction(PGConnection::getFastpathAPI,
+				(fastpath) -> fastpath.fastpath(pay, new FastpathArg[0]));
+	}
+
+	@Test
+	void writingLargeObjectsByAManagerKeptAfterItsTransaction() throws SQLException {
+		assertRefusedAfterItsTransaction(PGConnection::getLargeObjectAPI, LargeObjectManager::createLO,
+				(manager) -> manager.delete(1L));
+		assertThat(
+				this.database.outside().sql("select count(*) from pg_largeobject_metadata").query(Long.class).single())
+			.isZero();
+	}
+
+	@Test
+	void writingALargeObjectInTheNextTransaction() throws SQLException {
+		this.database.inTransaction(this.stale, (connection) -> {
+			LargeObjectManager manager = connection.unwrap(PGConnection.class).getLargeObjectAPI();
+			connection.rollback();
+			long id = manager.createLO();
+			try (LargeObject object = manager.open(id)) {
+				object.write(new byte[] { 1, 2, 3 });
+				object.getOutputStream().write(4);
+				assertThat(object.getLongOID()).isEqualTo(id);
+				assertThat(object.tell64()).isEqualTo(3);
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+			assertRefused(connection::commit);
+		});
+		assertThat(
+				this.database.outside().sql("select count(*) from pg_largeobject_metadata").query(Long.class).single())
+			.isZero();
+	}
+
+	@Test
+	void aFrozenProcessThatKeepsTheDriversObjects() {
+		this.database.outside()
+			.sql("create function pay() returns int language sql as 'insert into invoice values (2) returning 1'")
+			.update();
+		this.database.outside().sql("create table resumed (id int)").update();
+		try (JvmProcess holder = JvmProcess.of(KeptObjectsProcess.class, this.database.url()).echo("holder").start()) {
+			holder.awaitLine("SAYS KEPT", WAIT);
+			holder.freeze();
+			this.database.begin("mails", 2);
+			this.database.outside().sql("insert into resumed values (1)").update();
+			holder.resume();
+			holder.awaitLine("SAYS END", WAIT);
+			assertThat(holder.lines()).filteredOn((line) -> line.startsWith("SAYS REFUSED")).hasSize(3);
+			assertThat(holder.lines()).noneMatch((line) -> line.startsWith("SAYS WROTE"));
+		}
+	}
+
+	@Test
+	void anObjectOfTheDriverThatCannotBeGuardedIsRefused() throws SQLException {
+		Connection session = mock(Connection.class);
+		when(session.unwrap(Gateway.class)).thenReturn(new Gateway() {
+		});
+		DataSource guarded = FencedDataSources.guard(new SingleConnectionDataSource(session, true));
+		try (var scope = CurrentJobRun.open(this.stale); Connection connection = guarded.getConnection()) {
+			Gateway gateway = connection.unwrap(Gateway.class);
+			assertThatExceptionOfType(SQLException.class).isThrownBy(gateway::sealed)
+				.withMessageContaining("cannot be guarded (the class or a method is final)")
+				.withMessageContaining("Write through JDBC");
+			assertThatIllegalStateException().isThrownBy(gateway::halfSealed)
+				.withMessageContaining("cannot be guarded (the class or a method is final)");
+			assertThat(gateway.level()).isEqualTo(Level.HIGH);
+			assertThat(gateway.values()).containsEntry("a", 1);
+			assertThat(gateway.self()).isSameAs(gateway);
+		}
+	}
+
+	private interface Gateway {
+
+		default Sealed sealed() throws SQLException {
+			return new Sealed();
+		}
+
+		default HalfSealed halfSealed() {
+			return new HalfSealed();
+		}
+
+		default Level level() {
+			return Level.HIGH;
+		}
+
+		default Map<String, Integer> values() {
+			return Map.of("a", 1);
+		}
+
+		default Gateway self() {
+			return this;
+		}
+
+	}
+
+	private static final class Sealed {
+
+	}
+
+	static class HalfSealed {
+
+		public final void write() {
+		}
+
+	}
+
+	private enum Level {
+
+		HIGH
+
+	}
+
+	@SafeVarargs
+	private <T> void assertRefusedAfterItsTransaction(DriverCall<PGConnection, T> taking, DriverUse<T>... uses)
+			throws SQLException {
+		FakeRun overtaken = this.database.begin("mails", 1);
+		this.database.inTransaction(overtaken, (connection) -> {
+			T taken = taking.call(connection.unwrap(PGConnection.class));
+			connection.commit();
+			connection.setAutoCommit(true);
+			this.database.begin("mails", 2);
+			for (DriverUse<T> use : uses) {
+				assertThatExceptionOfType(SQLException.class).isThrownBy(() -> use.accept(taken))
+					.withMessageContaining("Begin a transaction first");
+			}
+			connection.setAutoCommit(false);
+		});
+	}
+
+	@FunctionalInterface
+	private interface DriverCall<A, B> {
+
+		B call(A object) throws SQLException;
+
+	}
+
+	@FunctionalInterface
+	private interface DriverUse<A> {
+
+		void accept(A object) throws SQLException;
+
+	}
+
+	@Test
+	void aCopyThatIsUnderWayWhenAnotherRunBegins() throws SQLException {
+		this.database.inTransaction(this.database.begin("mails", 1), (connection) -> {
+			CopyIn copy = connection.unwrap(PGConnection.class).getCopyAPI().copyIn("copy invoice (id) from stdin");
+			try (var scope = CurrentJobRun.open(this.stale.ttl(Duration.ofSeconds(3)))) {
+				copy.writeToCopy(new byte[] { '1' }, 0, 1);
+				assertThat(copy.endCopy()).isEqualTo(1);
+			}
+			assertRefused(connection::commit);
+		});
+	}
+
+	@Test
+	void writingThroughABlobInTheNextTransaction() throws SQLException {
+		long id = this.database.outside().sql("select lo_from_bytea(0, 'abc')").query(Long.class).single();
+		this.database.inTransaction(this.stale, (connection) -> {
+			Blob blob;
+			try (Statement statement = connection.createStatement();
+					ResultSet result = statement.executeQuery("select " + id + "::oid")) {
+				result.next();
+				blob = result.getBlob(1);
+			}
+			connection.rollback();
+			blob.setBytes(1, new byte[] { 'x' });
+			assertRefused(() -> connection.setAutoCommit(true));
+		});
+		assertThat(this.database.outside().sql("select lo_get(?)").param(id).query(byte[].class).single())
+			.isEqualTo(new byte[] { 'a', 'b', 'c' });
 	}
 
 	private static void copy(CopyManager copyManager) throws SQLException {

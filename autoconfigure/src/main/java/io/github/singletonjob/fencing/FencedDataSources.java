@@ -96,6 +96,17 @@ public final class FencedDataSources {
 	}
 
 	/**
+	 * Whether the calling thread has begun a transaction on a guarded connection, by the
+	 * connection itself or an {@code EntityManager} and not by Spring, that is still
+	 * open. A run must not begin then: what it writes in that transaction would be
+	 * committed after it.
+	 * @return whether there is such a transaction
+	 */
+	public static boolean isTransactionOpenOnThisThread() {
+		return FencedTransaction.isAnyOpenOnThisThread();
+	}
+
+	/**
 	 * The fence table that a data source's guard checks.
 	 * @param dataSource a data source, guarded or not
 	 * @return the table

@@ -1,7 +1,10 @@
 package io.github.singletonjob.fencing;
 
+import java.lang.ref.WeakReference;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,17 +15,26 @@ import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeasedRun;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
 /**
  * The transaction of one connection, one after the other: which runs it belongs to, and
  * how it ends.
  * <p>
  * It belongs to each run that was current, with the runs around it, while the transaction
- * was worked on. Its commit is fenced by all of them, whatever thread it happens on. It
- * can only end by {@link FenceCheck} or by a rollback. When a check or a commit fails, it
- * is rolled back before anything is thrown; when that fails too, the connection is cut,
- * so that no pool can commit what is left.
+ * was worked on. What other threads without a run do on a connection that a run has
+ * opened belongs to that run, until it has ended. The commit is fenced by all of them,
+ * whatever thread it happens on. It can only end by {@link FenceCheck} or by a rollback.
+ * When a check or a commit fails, it is rolled back before anything is thrown; when that
+ * fails too, the connection is cut, so that no pool can commit what is left.
  */
 final class FencedTransaction {
+
+	// Where a thread has begun transactions that may be open still
+	private static final ThreadLocal<List<WeakReference<FencedTransaction>>> BEGUN = ThreadLocal
+		.withInitial(() -> new ArrayList<>(2));
+
+	private static final String HAS_WRITTEN = "select pg_catalog.pg_current_xact_id_if_assigned() is not null";
 
 	private final Connection delegate;
 
@@ -34,19 +46,36 @@ final class FencedTransaction {
 
 	private @Nullable JobRun lastRun;
 
+	// The run in which the connection was opened, and on which thread
+	private @Nullable LeasedRun opener;
+
+	private final Thread openedOn = Thread.currentThread();
+
 	// Whether anything can have been executed since the last transaction ended
 	private boolean used;
+
+	// Who has executed something last since then
+	private @Nullable Thread usedBy;
+
+	// Whether that was inside a transaction of Spring
+	private boolean usedInSpring;
+
+	// Who has switched autocommit off, and so begun a transaction even if it is empty
+	private @Nullable Thread begunBy;
 
 	// Whether objects were handed out that write without being seen here
 	private boolean mayWriteUnseen;
 
 	private boolean aborted;
 
+	private final WeakReference<FencedTransaction> self = new WeakReference<>(this);
+
 	FencedTransaction(Connection delegate, FenceCheck check, IdleTimeout.Sessions sessions) throws SQLException {
 		this.delegate = delegate;
 		this.check = check;
 		this.idleTimeout = new IdleTimeout(sessions, delegate);
 		this.used = !delegate.getAutoCommit();
+		this.opener = (CurrentJobRun.find().orElse(null) instanceof LeasedRun leased) ? leased : null;
 	}
 
 	/**
@@ -57,7 +86,10 @@ final class FencedTransaction {
 	 */
 	boolean collect() {
 		JobRun current = CurrentJobRun.find().orElse(null);
-		if (current != null && current != this.lastRun) {
+		if (current == null) {
+			collectOpener();
+		}
+		else if (current != this.lastRun) {
 			if (!(current instanceof LeasedRun leased)) {
 				throw new IllegalStateException("The thread '" + Thread.currentThread().getName()
 						+ "' is bound to a run of the type " + current.getClass().getName()
@@ -74,10 +106,40 @@ final class FencedTransaction {
 	 * @return whether the transaction belongs to any run
 	 */
 	boolean collectLeased() {
-		if (CurrentJobRun.find().orElse(null) instanceof LeasedRun leased && leased != this.lastRun) {
+		JobRun current = CurrentJobRun.find().orElse(null);
+		if (current == null) {
+			collectOpener();
+		}
+		else if (current != this.lastRun && current instanceof LeasedRun leased) {
 			add(leased);
 		}
 		return isFenced();
+	}
+
+	private void collectOpener() {
+		LeasedRun run = openerOfOtherThread();
+		if (run != null && run != this.lastRun) {
+			add(run);
+		}
+	}
+
+	// On the thread that opened the connection, the run has ended or was suspended
+	private @Nullable LeasedRun openerOfOtherThread() {
+		if (this.opener == null || this.openedOn == Thread.currentThread()) {
+			return null;
+		}
+		if (this.opener.hasEnded()) {
+			this.opener = null;
+		}
+		return this.opener;
+	}
+
+	/**
+	 * Whether what the calling thread does now would be part of a run.
+	 * @return whether the transaction belongs to a run, or would
+	 */
+	boolean isInRun() {
+		return isFenced() || CurrentJobRun.find().isPresent() || openerOfOtherThread() != null;
 	}
 
 	private void add(LeasedRun innermost) {
@@ -130,6 +192,15 @@ final class FencedTransaction {
 		return this.check.table().dialect(this.delegate).isPortable();
 	}
 
+	/**
+	 * Whether a backslash is an ordinary character in the strings of this session.
+	 * @return false if it is not, or that is not known
+	 * @throws SQLException if the connection is closed
+	 */
+	boolean hasConformingStrings() throws SQLException {
+		return "on".equals(IdleTimeout.Sessions.parameter(this.delegate, "standard_conforming_strings"));
+	}
+
 	boolean isUsed() {
 		return this.used;
 	}
@@ -138,8 +209,85 @@ final class FencedTransaction {
 		return this.aborted;
 	}
 
+	/**
+	 * Counts something that is executed.
+	 */
 	void use() {
 		this.used = true;
+		if (this.usedBy != Thread.currentThread()) {
+			this.usedBy = Thread.currentThread();
+			this.usedInSpring = TransactionSynchronizationManager.isActualTransactionActive();
+			rememberBegun();
+		}
+	}
+
+	/**
+	 * Counts that autocommit was switched off.
+	 */
+	void begun() {
+		this.usedBy = null;
+		this.begunBy = Thread.currentThread();
+		rememberBegun();
+	}
+
+	private void rememberBegun() {
+		List<WeakReference<FencedTransaction>> begun = BEGUN.get();
+		for (int i = begun.size() - 1; i >= 0; i--) {
+			FencedTransaction other = begun.get(i).get();
+			if (other == null || other == this || !other.isOpenOnThisThread()) {
+				begun.remove(i);
+			}
+		}
+		begun.add(this.self);
+	}
+
+	private boolean isOpenOnThisThread() {
+		Thread thread = (this.usedBy != null) ? this.usedBy : this.begunBy;
+		if (thread != Thread.currentThread()) {
+			return false;
+		}
+		try {
+			return !this.delegate.isClosed() && !this.delegate.getAutoCommit();
+		}
+		catch (SQLException ex) {
+			// It was closed in between
+			return false;
+		}
+	}
+
+	/**
+	 * Whether the calling thread has begun a transaction by itself, on any guarded
+	 * connection, that is still open. One that Spring has begun and suspended does not
+	 * count, nor does one that nobody has begun explicitly and that has not written.
+	 * @return whether there is such a transaction
+	 */
+	static boolean isAnyOpenOnThisThread() {
+		boolean mayBeSuspended = TransactionSynchronizationManager.isSynchronizationActive();
+		for (WeakReference<FencedTransaction> begun : BEGUN.get()) {
+			FencedTransaction transaction = begun.get();
+			if (transaction != null && transaction.isOpenOnThisThread()
+					&& !(mayBeSuspended && (transaction.usedBy == null || transaction.usedInSpring))
+					&& (transaction.begunBy != null || transaction.mayHaveWritten())) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private boolean mayHaveWritten() {
+		try {
+			if (isPortable()) {
+				return true;
+			}
+			try (Statement statement = this.delegate.createStatement();
+					ResultSet written = statement.executeQuery(HAS_WRITTEN)) {
+				return written.next() && written.getBoolean(1);
+			}
+		}
+		catch (SQLException ex) {
+			// In a failed transaction nothing can be asked, and nothing can be committed
+			return false;
+		}
 	}
 
 	void handOutWriter() {
@@ -149,6 +297,18 @@ final class FencedTransaction {
 
 	void limitIdleTime() throws SQLException {
 		this.idleTimeout.limit(this.runs);
+	}
+
+	/**
+	 * Whether a rollback to a savepoint may undo the limit.
+	 * @return whether the limit was changed in this transaction
+	 */
+	boolean isIdleTimeUncommitted() {
+		return this.idleTimeout.isUncommitted();
+	}
+
+	void rolledBackToSavepoint() {
+		this.idleTimeout.rolledBack();
 	}
 
 	void commitFenced() throws SQLException {
@@ -235,12 +395,20 @@ final class FencedTransaction {
 	}
 
 	void committed() {
-		this.idleTimeout.committed();
+		if (this.mayWriteUnseen) {
+			// So may a rollback to a savepoint be unseen
+			this.idleTimeout.rolledBack();
+		}
+		else {
+			this.idleTimeout.committed();
+		}
 		ended();
 	}
 
 	private void ended() {
 		this.used = this.mayWriteUnseen;
+		this.usedBy = null;
+		this.begunBy = null;
 		leaveRuns();
 	}
 

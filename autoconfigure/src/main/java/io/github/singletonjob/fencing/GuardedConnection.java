@@ -7,6 +7,8 @@ import java.sql.Savepoint;
 import java.sql.Statement;
 import java.sql.Wrapper;
 import java.util.Objects;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.singletonjob.fencing.StatementText.Command;
 import io.github.singletonjob.lease.LeasedRun;
@@ -30,12 +32,15 @@ final class GuardedConnection extends GuardedObject {
 
 	private final Connection proxy;
 
+	// A transaction that is made of one statement must not take in that of another
+	// thread. Drivers execute one statement at a time as well, so nobody waits longer
+	private final Lock executing = new ReentrantLock();
+
 	private GuardedConnection(Connection delegate, FencedTransaction transaction) {
 		super(delegate);
 		this.delegate = delegate;
 		this.transaction = transaction;
 		this.proxy = proxy(Connection.class, this);
-		transaction.collectLeased();
 	}
 
 	/**
@@ -71,28 +76,35 @@ final class GuardedConnection extends GuardedObject {
 
 	@Override
 	@Nullable Object intercept(Object proxy, Method method, @Nullable Object[] args) throws Throwable {
+		return switch (method.getName()) {
+			case "commit", "rollback", "setAutoCommit" -> {
+				this.executing.lock();
+				try {
+					endOrBegin(method, args);
+				}
+				finally {
+					this.executing.unlock();
+				}
+				yield null;
+			}
+			case "close" -> {
+				close();
+				yield null;
+			}
+			case "prepareStatement", "prepareCall" -> prepare(method, args);
+			case "createArrayOf" -> call(method, args);
+			case "unwrap" -> unwrap(proxy, this.delegate, (Class<?>) args[0]);
+			case "isWrapperFor" -> isWrapperFor(proxy, this.delegate, (Class<?>) args[0]);
+			default -> guarded(proxy, call(method, args));
+		};
+	}
+
+	private void endOrBegin(Method method, @Nullable Object[] args) throws Throwable {
 		switch (method.getName()) {
 			case "commit" -> commit();
-			case "setAutoCommit" -> setAutoCommit(Boolean.TRUE.equals(args[0]));
-			case "close" -> close();
 			case "rollback" -> rollback(method, args);
-			case "prepareStatement", "prepareCall" -> {
-				return prepare(method, args);
-			}
-			case "createArrayOf" -> {
-				return call(method, args);
-			}
-			case "unwrap" -> {
-				return unwrap(proxy, this.delegate, (Class<?>) args[0]);
-			}
-			case "isWrapperFor" -> {
-				return isWrapperFor(proxy, this.delegate, (Class<?>) args[0]);
-			}
-			default -> {
-				return guarded(proxy, call(method, args));
-			}
+			default -> setAutoCommit(Boolean.TRUE.equals(args[0]));
 		}
-		return null;
 	}
 
 	private Object prepare(Method method, @Nullable Object[] args) throws Throwable {
@@ -103,17 +115,20 @@ final class GuardedConnection extends GuardedObject {
 
 	private void setAutoCommit(boolean autoCommit) throws SQLException {
 		boolean fenced = this.transaction.collectLeased();
-		boolean ends = autoCommit && !this.delegate.getAutoCommit();
-		if (ends && fenced) {
+		boolean changes = autoCommit != this.delegate.getAutoCommit();
+		if (changes && autoCommit && fenced) {
 			endTransaction();
 		}
-		if (fenced && !autoCommit && this.delegate.getAutoCommit()) {
-			// Before the transaction begins, so that its rollback does not undo it
+		if (changes && !autoCommit) {
+			// Before the transaction begins, so that no rollback undoes it
 			this.transaction.limitIdleTime();
 		}
 		this.delegate.setAutoCommit(autoCommit);
-		if (ends) {
+		if (changes && autoCommit) {
 			this.transaction.committed();
+		}
+		else if (changes) {
+			this.transaction.begun();
 		}
 	}
 
@@ -151,6 +166,8 @@ final class GuardedConnection extends GuardedObject {
 	private void rollback(Method method, @Nullable Object[] args) throws Throwable {
 		if (args.length == 1 && args[0] instanceof Savepoint) {
 			call(method, args);
+			this.transaction.rolledBackToSavepoint();
+			this.transaction.limitIdleTime();
 			return;
 		}
 		this.transaction.rollback();
@@ -180,28 +197,44 @@ final class GuardedConnection extends GuardedObject {
 	/**
 	 * Executes a call that lets the database execute something.
 	 * @param object the object that is called
-	 * @param command the command in its text that begins or ends a transaction, or null
 	 * @param method what to call
 	 * @param args its arguments
 	 * @return the driver's answer
 	 * @throws Throwable if it is refused, fails, or could not be committed
 	 */
-	@Nullable Object execute(GuardedObject object, @Nullable Command command, Method method, @Nullable Object[] args)
-			throws Throwable {
-		boolean fenced = this.transaction.collect();
-		this.transaction.use();
-		if (fenced) {
-			boolean autoCommit = this.delegate.getAutoCommit();
-			Refusals.refuse(command, autoCommit);
-			if (!autoCommit || this.transaction.runWithoutAutocommit() != null) {
-				Refusals.refuseImplicit(command);
+	@Nullable Object execute(GuardedObject object, Method method, @Nullable Object[] args) throws Throwable {
+		this.executing.lock();
+		try {
+			boolean fenced = this.transaction.collect();
+			this.transaction.use();
+			if (fenced) {
+				boolean autoCommit = this.delegate.getAutoCommit();
+				Command command = object.command(method, args);
+				Refusals.refuse(command, autoCommit);
+				if (!autoCommit || this.transaction.runWithoutAutocommit() != null) {
+					Refusals.refuseImplicit(command);
+				}
+				if (autoCommit) {
+					return executeWithoutTransaction(object, method, args);
+				}
 			}
-			if (autoCommit) {
-				return executeWithoutTransaction(object, method, args);
+			this.transaction.limitIdleTime();
+			if (this.transaction.isIdleTimeUncommitted() && object.mayRollBackToSavepoint(method, args)) {
+				return executeRollback(object, method, args);
 			}
+			return object.call(method, args);
 		}
+		finally {
+			this.executing.unlock();
+		}
+	}
+
+	private @Nullable Object executeRollback(GuardedObject object, Method method, @Nullable Object[] args)
+			throws Throwable {
+		this.transaction.rolledBackToSavepoint();
+		Object result = object.call(method, args);
 		this.transaction.limitIdleTime();
-		return object.call(method, args);
+		return result;
 	}
 
 	// Alone it would commit itself, unfenced; so it becomes a transaction of its own that
@@ -270,16 +303,71 @@ final class GuardedConnection extends GuardedObject {
 	}
 
 	/**
-	 * Counts a call of a driver's object as an execution.
-	 * @param name the method
-	 * @throws SQLException if it would write outside of a transaction
+	 * Calls a driver's object, which may let the database execute something.
+	 * @param object the object
+	 * @param method what to call
+	 * @param args its arguments
+	 * @return the driver's answer
+	 * @throws Throwable if it fails, or would write outside of a transaction
 	 */
-	void callDriver(String name) throws SQLException {
-		if (this.transaction.collect() && this.delegate.getAutoCommit()) {
-			throw Refusals.ofDriverCall(name);
+	@Nullable Object callDriver(GuardedObject object, Method method, @Nullable Object[] args) throws Throwable {
+		this.executing.lock();
+		try {
+			refuseWithoutTransaction(method);
+			countExecution();
+			return object.call(method, args);
 		}
+		finally {
+			this.executing.unlock();
+		}
+	}
+
+	/**
+	 * Goes on with an operation of the driver that is under way. Until it has ended, the
+	 * driver executes nothing else, and others may wait for that.
+	 * @param operation the operation
+	 * @param method what to call
+	 * @param args its arguments
+	 * @return the driver's answer
+	 * @throws Throwable if it fails, or would write outside of a transaction
+	 */
+	@Nullable Object continueDriver(GuardedObject operation, Method method, @Nullable Object[] args) throws Throwable {
+		refuseWithoutTransaction(method);
+		this.transaction.use();
+		return operation.call(method, args);
+	}
+
+	private void refuseWithoutTransaction(Method method) throws SQLException {
+		if (this.transaction.collect() && this.delegate.getAutoCommit()) {
+			throw Refusals.ofDriverCall(method.getName());
+		}
+	}
+
+	private void countExecution() throws SQLException {
+		this.transaction.collect();
 		this.transaction.use();
 		this.transaction.limitIdleTime();
+	}
+
+	/**
+	 * Calls a large object, which drivers execute inside of transactions only.
+	 * @param object the object
+	 * @param method what to call
+	 * @param args its arguments
+	 * @return the driver's answer
+	 * @throws Throwable if it fails
+	 */
+	@Nullable Object callLargeObject(GuardedObject object, Method method, @Nullable Object[] args) throws Throwable {
+		this.executing.lock();
+		try {
+			if (!this.delegate.getAutoCommit()) {
+				countExecution();
+			}
+			return object.call(method, args);
+		}
+		finally {
+			this.executing.unlock();
+		}
 	}
 
 	/**
@@ -289,7 +377,8 @@ final class GuardedConnection extends GuardedObject {
 	 * @throws SQLException if the connection is closed
 	 */
 	@Nullable Command command(String sql) throws SQLException {
-		Command command = StatementText.findCommand(sql);
+		boolean conforming = sql.indexOf('\\') < 0 || this.transaction.hasConformingStrings();
+		Command command = StatementText.findCommand(sql, conforming);
 		return (command == null && this.transaction.isPortable()) ? StatementText.findImplicitCommit(sql) : command;
 	}
 
@@ -306,16 +395,16 @@ final class GuardedConnection extends GuardedObject {
 		if (type == null || type.isInstance(proxy)) {
 			return proxy;
 		}
-		boolean fenced = this.transaction.collect();
-		if (fenced) {
-			String refusal = Refusals.ofUnwrap(target, type, this.delegate.getAutoCommit());
-			if (refusal != null) {
-				throw new SQLException(refusal, "0A000");
-			}
+		if (!this.transaction.isInRun()) {
+			Object unwrapped = target.unwrap(type);
+			this.transaction.handOutWriter();
+			return unwrapped;
 		}
-		Object unwrapped = target.unwrap(type);
-		this.transaction.handOutWriter();
-		return fenced ? proxy(type, new OfDriver(unwrapped, this)) : unwrapped;
+		String refusal = Refusals.ofUnwrap(target, type, this.delegate.getAutoCommit());
+		if (refusal != null) {
+			throw new SQLException(refusal, "0A000");
+		}
+		return proxy(type, new OfDriver(target.unwrap(type), this));
 	}
 
 	/**
@@ -330,8 +419,7 @@ final class GuardedConnection extends GuardedObject {
 		if (type == null || type == GuardedConnection.class || type.isInstance(proxy)) {
 			return true;
 		}
-		if (this.transaction.collectLeased()
-				&& Refusals.ofUnwrap(target, type, this.delegate.getAutoCommit()) != null) {
+		if (this.transaction.isInRun() && Refusals.ofUnwrap(target, type, this.delegate.getAutoCommit()) != null) {
 			return false;
 		}
 		return target.isWrapperFor(type);

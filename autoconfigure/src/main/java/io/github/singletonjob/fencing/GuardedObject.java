@@ -1,19 +1,33 @@
 package io.github.singletonjob.fencing;
 
+import java.io.OutputStream;
+import java.io.Writer;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.sql.Array;
 import java.sql.Blob;
 import java.sql.Clob;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.NClob;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Wrapper;
+import java.util.List;
 
+import io.github.singletonjob.fencing.StatementText.Command;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.AopConfigException;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.util.ClassUtils;
 
 /**
  * One of JDBC's objects that belongs to a guarded connection. No object that it hands out
@@ -22,6 +36,9 @@ import org.jspecify.annotations.Nullable;
 abstract class GuardedObject implements InvocationHandler {
 
 	private static final @Nullable Object[] NONE = {};
+
+	private static final List<Class<?>> RESULTS = List.of(DatabaseMetaData.class, Array.class, Blob.class, NClob.class,
+			Clob.class);
 
 	private final Object target;
 
@@ -74,6 +91,27 @@ abstract class GuardedObject implements InvocationHandler {
 		return null;
 	}
 
+	/**
+	 * The command in what this object would execute that begins or ends a transaction.
+	 * @param method what is called
+	 * @param args its arguments
+	 * @return the command, or null if there is none
+	 * @throws SQLException if the connection is closed
+	 */
+	@Nullable Command command(Method method, @Nullable Object[] args) throws SQLException {
+		return null;
+	}
+
+	/**
+	 * Whether what this object would execute may roll back to a savepoint.
+	 * @param method what is called
+	 * @param args its arguments
+	 * @return false if it certainly does not
+	 */
+	boolean mayRollBackToSavepoint(Method method, @Nullable Object[] args) {
+		return false;
+	}
+
 	final Object target() {
 		return this.target;
 	}
@@ -100,16 +138,28 @@ abstract class GuardedObject implements InvocationHandler {
 		if (result instanceof Connection) {
 			return connection().proxy();
 		}
-		if (result instanceof DatabaseMetaData) {
-			return proxy(DatabaseMetaData.class, new Result(result, connection(), null));
+		Class<?> type = resultType(result);
+		if (type != null) {
+			return proxy(type, new Result(result, connection(), null));
 		}
-		if (result instanceof Array) {
-			return proxy(Array.class, new Result(result, connection(), null));
-		}
-		if (result instanceof Blob || result instanceof Clob) {
+		if (isStream(result)) {
 			connection().transaction().handOutWriter();
 		}
 		return result;
+	}
+
+	private static @Nullable Class<?> resultType(Object result) {
+		for (Class<?> type : RESULTS) {
+			if (type.isInstance(result)) {
+				return type;
+			}
+		}
+		return null;
+	}
+
+	// A stream of a large object writes where it cannot be seen
+	private static boolean isStream(Object result) {
+		return result instanceof OutputStream || result instanceof Writer;
 	}
 
 	/**
@@ -126,8 +176,8 @@ abstract class GuardedObject implements InvocationHandler {
 	}
 
 	/**
-	 * A result set, an array or the metadata of a connection. What is changed through a
-	 * result set is a statement like others.
+	 * A result set, an array, a large object or the metadata of a connection. What is
+	 * changed through a result set is a statement like others.
 	 */
 	private static final class Result extends GuardedObject {
 
@@ -155,7 +205,7 @@ abstract class GuardedObject implements InvocationHandler {
 					}
 				}
 				case "insertRow", "updateRow", "deleteRow" -> {
-					return this.connection.execute(this, null, method, args);
+					return this.connection.execute(this, method, args);
 				}
 				case "unwrap" -> {
 					return this.connection.unwrap(proxy, (Wrapper) target(), (Class<?>) args[0]);
@@ -166,6 +216,9 @@ abstract class GuardedObject implements InvocationHandler {
 				default -> {
 				}
 			}
+			if (target() instanceof Blob || target() instanceof Clob) {
+				return guarded(proxy, this.connection.callLargeObject(this, method, args));
+			}
 			if (target() instanceof ResultSet && method.getReturnType().isPrimitive()) {
 				return call(method, args);
 			}
@@ -175,17 +228,25 @@ abstract class GuardedObject implements InvocationHandler {
 	}
 
 	/**
-	 * What a run sees of a driver's object: the methods of one interface of the driver.
-	 * Each call counts as an execution, because it can write (as COPY does), and is
-	 * refused outside of a transaction.
+	 * What a run sees of a driver's object: the methods of one of the driver's
+	 * interfaces. Each call counts as an execution, because it can write (as COPY does),
+	 * and is refused outside of a transaction. What the driver answers is guarded
+	 * likewise, for it may be kept longer than the transaction.
 	 */
 	static final class OfDriver extends GuardedObject {
 
 		private final GuardedConnection connection;
 
+		private final boolean operation;
+
 		OfDriver(Object target, GuardedConnection connection) {
+			this(target, connection, false);
+		}
+
+		private OfDriver(Object target, GuardedConnection connection, boolean operation) {
 			super(target);
 			this.connection = connection;
+			this.operation = operation;
 		}
 
 		@Override
@@ -195,8 +256,87 @@ abstract class GuardedObject implements InvocationHandler {
 
 		@Override
 		@Nullable Object intercept(Object proxy, Method method, @Nullable Object[] args) throws Throwable {
-			this.connection.callDriver(method.getName());
-			return guarded(proxy, call(method, args));
+			try {
+				return guardedForLife(proxy, method, callDriver(method, args));
+			}
+			catch (SQLException ex) {
+				// Not every method of a driver declares that it can be refused
+				throw declares(method, ex) ? ex : new IllegalStateException(ex.getMessage(), ex);
+			}
+		}
+
+		private @Nullable Object callDriver(Method method, @Nullable Object[] args) throws Throwable {
+			return this.operation ? this.connection.continueDriver(this, method, args)
+					: this.connection.callDriver(this, method, args);
+		}
+
+		private @Nullable Object guardedForLife(Object proxy, Method method, @Nullable Object answer)
+				throws SQLException {
+			if (answer == target()) {
+				return proxy;
+			}
+			Object guarded = guarded(proxy, answer);
+			return (guarded == answer && answer != null && isOfDriver(answer.getClass()))
+					? guardedForLife(method, answer) : guarded;
+		}
+
+		private static boolean declares(Method method, Exception exception) {
+			for (Class<?> type : method.getExceptionTypes()) {
+				if (type.isInstance(exception)) {
+					return true;
+				}
+			}
+			return false;
+		}
+
+		// Neither the values of Java nor of enums write
+		private static boolean isOfDriver(Class<?> type) {
+			return type.getClassLoader() != null && type.getClassLoader() != ClassLoader.getPlatformClassLoader()
+					&& !type.isArray() && !type.isEnum();
+		}
+
+		private Object guardedForLife(Method method, Object answer) throws SQLException {
+			if (method.getReturnType().isInterface()) {
+				OfDriver guard = new OfDriver(answer, this.connection, true);
+				return Proxy.newProxyInstance(answer.getClass().getClassLoader(), publicInterfaces(answer), guard);
+			}
+			OfDriver guard = new OfDriver(answer, this.connection);
+			ProxyFactory factory = new ProxyFactory();
+			factory.setTarget(answer);
+			factory.setProxyTargetClass(true);
+			factory.setOpaque(true);
+			factory.addAdvice((MethodInterceptor) guard::invoke);
+			try {
+				if (!hasFinalMethod(answer.getClass())) {
+					return factory.getProxy(answer.getClass().getClassLoader());
+				}
+			}
+			catch (AopConfigException ex) {
+				throw Refusals.ofDriverObject(method, answer.getClass(), ex);
+			}
+			throw Refusals.ofDriverObject(method, answer.getClass(), null);
+		}
+
+		private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			Object proxy = ((ProxyMethodInvocation) invocation).getProxy();
+			return invoke(proxy, invocation.getMethod(), invocation.getArguments());
+		}
+
+		private static Class<?>[] publicInterfaces(Object object) {
+			return ClassUtils.getAllInterfacesAsSet(object)
+				.stream()
+				.filter((type) -> Modifier.isPublic(type.getModifiers()))
+				.toArray(Class<?>[]::new);
+		}
+
+		// It would be called past the guard
+		private static boolean hasFinalMethod(Class<?> type) {
+			for (Method method : type.getMethods()) {
+				if (Modifier.isFinal(method.getModifiers()) && method.getDeclaringClass() != Object.class) {
+					return true;
+				}
+			}
+			return false;
 		}
 
 	}

@@ -20,9 +20,12 @@ final class GuardedStatement extends GuardedObject {
 
 	private final @Nullable String sql;
 
-	private boolean sqlRead;
+	// The text that was read last, and the command in it
+	private @Nullable String readText;
 
-	private @Nullable Command sqlCommand;
+	private @Nullable Command command;
+
+	private boolean batchOfTexts;
 
 	private @Nullable Command batchCommand;
 
@@ -60,15 +63,16 @@ final class GuardedStatement extends GuardedObject {
 	@Nullable Object intercept(Object proxy, Method method, @Nullable Object[] args) throws Throwable {
 		switch (method.getName()) {
 			case "execute", "executeQuery", "executeUpdate", "executeLargeUpdate" -> {
-				return guarded(proxy, this.connection.execute(this, command(args), method, args));
+				return guarded(proxy, this.connection.execute(this, method, args));
 			}
 			case "executeBatch", "executeLargeBatch" -> {
-				Command command = (this.batchCommand != null) ? this.batchCommand : command(args);
-				return guarded(proxy, this.connection.execute(this, command, method, args));
+				Object counts = this.connection.execute(this, method, args);
+				clearBatch();
+				return counts;
 			}
 			case "setArray", "setObject" -> args[1] = unguarded(args[1]);
 			case "addBatch" -> addedToBatch(args);
-			case "clearBatch" -> this.batchCommand = null;
+			case "clearBatch" -> clearBatch();
 			case "getConnection" -> {
 				return this.connection.proxy();
 			}
@@ -85,24 +89,48 @@ final class GuardedStatement extends GuardedObject {
 	}
 
 	private void addedToBatch(@Nullable Object[] args) throws SQLException {
-		if (args.length == 1 && args[0] instanceof String text && this.batchCommand == null) {
-			this.batchCommand = this.connection.command(text);
+		if (args.length == 1 && args[0] instanceof String text) {
+			this.batchOfTexts = true;
+			if (this.batchCommand == null) {
+				this.batchCommand = this.connection.command(text);
+			}
 		}
 	}
 
-	// Texts matter inside a run only
-	private @Nullable Command command(@Nullable Object[] args) throws SQLException {
-		if (!this.connection.transaction().collectLeased()) {
+	private void clearBatch() {
+		this.batchCommand = null;
+		this.batchOfTexts = false;
+	}
+
+	@Override
+	@Nullable Command command(Method method, @Nullable Object[] args) throws SQLException {
+		if (this.batchCommand != null && isBatch(method)) {
+			return this.batchCommand;
+		}
+		String text = text(args);
+		if (text == null) {
 			return null;
 		}
-		if (args.length > 0 && args[0] instanceof String text) {
-			return this.connection.command(text);
+		// What a backslash means can change
+		if (!text.equals(this.readText) || text.indexOf('\\') >= 0) {
+			this.command = this.connection.command(text);
+			this.readText = text;
 		}
-		if (!this.sqlRead && this.sql != null) {
-			this.sqlCommand = this.connection.command(this.sql);
-			this.sqlRead = true;
-		}
-		return this.sqlCommand;
+		return this.command;
+	}
+
+	@Override
+	boolean mayRollBackToSavepoint(Method method, @Nullable Object[] args) {
+		String text = text(args);
+		return (this.batchOfTexts && isBatch(method)) || (text != null && StatementText.mayRollBack(text));
+	}
+
+	private static boolean isBatch(Method method) {
+		return method.getName().endsWith("Batch");
+	}
+
+	private @Nullable String text(@Nullable Object[] args) {
+		return (args.length > 0 && args[0] instanceof String text) ? text : this.sql;
 	}
 
 }

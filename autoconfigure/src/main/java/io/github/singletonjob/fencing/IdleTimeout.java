@@ -1,5 +1,6 @@
 package io.github.singletonjob.fencing;
 
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,6 +15,7 @@ import io.github.singletonjob.lease.LeasedRun;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Limits how long one connection may be idle inside a transaction while it works for
@@ -23,12 +25,15 @@ import org.springframework.util.ClassUtils;
  * <p>
  * The limit is set at the first use of a session in a run and taken back at its next use
  * outside of one; both cost a round trip, the uses in between none. A setting that is
- * changed inside a transaction is undone by its rollback, therefore such a change is
- * remembered only when it has been committed.
+ * changed inside a transaction is undone by its rollback, and by that to a savepoint. So
+ * such a change counts when it has been committed, and after any rollback nobody knows
+ * the setting: it is made again. What the session had before stays known meanwhile.
  */
 final class IdleTimeout {
 
 	private static final long UNKNOWN = -1;
+
+	private static final String FAILED_TRANSACTION = "25P02";
 
 	private static final String SETTING = "'idle_in_transaction_session_timeout'";
 
@@ -45,7 +50,7 @@ final class IdleTimeout {
 
 	private long settled = UNKNOWN;
 
-	private @Nullable Change uncommitted;
+	private @Nullable Change change;
 
 	IdleTimeout(Sessions sessions, Connection connection) {
 		this.sessions = sessions;
@@ -57,40 +62,55 @@ final class IdleTimeout {
 		if (millis == this.settled) {
 			return;
 		}
-		if (millis != 0 || this.sessions.isAnyLimited()) {
-			Object session = this.sessions.session(this.connection);
-			if (session != null) {
-				limit(session, millis);
-			}
-		}
-		this.settled = millis;
-	}
-
-	private void limit(Object session, long millis) throws SQLException {
-		Limit limit = this.sessions.find(session);
-		if (((limit != null) ? limit.millis() : 0) == millis) {
+		if (millis == 0 && !this.sessions.isAnyLimited()) {
+			this.settled = 0;
 			return;
 		}
-		Limit changed = (millis != 0) ? set(limit, millis) : null;
-		if (changed == null && limit != null) {
-			restore(limit);
-		}
-		if (this.connection.getAutoCommit()) {
-			this.sessions.remember(session, changed);
-		}
-		else {
-			this.uncommitted = new Change(session, changed);
+		Object session = Sessions.session(this.connection);
+		if (session == null || limit(session, millis)) {
+			this.settled = millis;
 		}
 	}
 
-	private Limit set(@Nullable Limit limit, long millis) throws SQLException {
+	private boolean limit(Object session, long millis) throws SQLException {
+		Limit limit = this.sessions.find(session);
+		if (((limit != null) ? limit.millis() : 0) == millis) {
+			return true;
+		}
+		try {
+			Limit changed = new Limit(change(limit, millis), millis);
+			boolean inTransaction = !this.connection.getAutoCommit();
+			// A limit may also be set in a transaction that was begun by a text
+			this.change = (inTransaction || millis != 0) ? new Change(session, changed, inTransaction) : null;
+			this.sessions.remember(session, inTransaction ? new Limit(changed.before(), UNKNOWN) : changed);
+			return true;
+		}
+		catch (SQLException ex) {
+			if (FAILED_TRANSACTION.equals(ex.getSQLState())) {
+				// Only a rollback can follow
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+	// Answers what the session had before
+	private String change(@Nullable Limit limit, long millis) throws SQLException {
+		if (millis == 0 && limit != null) {
+			restore(limit);
+			return limit.before();
+		}
+		return set(limit, millis);
+	}
+
+	private String set(@Nullable Limit limit, long millis) throws SQLException {
 		try (PreparedStatement statement = this.connection.prepareStatement(SET)) {
 			statement.setLong(1, millis);
 			statement.setString(2, Long.toString(millis));
 			statement.setString(3, (limit != null) ? limit.before() : null);
 			try (ResultSet result = statement.executeQuery()) {
 				result.next();
-				return new Limit(result.getString(1), millis);
+				return result.getString(1);
 			}
 		}
 	}
@@ -102,41 +122,64 @@ final class IdleTimeout {
 		}
 	}
 
+	/**
+	 * Whether a rollback to a savepoint may undo what was changed.
+	 * @return whether the limit was changed in this transaction
+	 */
+	boolean isUncommitted() {
+		return this.change != null && this.change.inTransaction();
+	}
+
 	void committed() {
-		Change change = this.uncommitted;
-		if (change != null) {
-			this.sessions.remember(change.session(), change.limit());
-			this.uncommitted = null;
+		Change committed = this.change;
+		if (committed != null) {
+			this.sessions.remember(committed.session(), committed.limit());
+			this.change = null;
 		}
 	}
 
+	/**
+	 * Counts a rollback, also one to a savepoint.
+	 */
 	void rolledBack() {
-		if (this.uncommitted != null) {
-			this.uncommitted = null;
+		Change undone = this.change;
+		if (undone != null) {
+			this.sessions.remember(undone.session(), new Limit(undone.limit().before(), UNKNOWN));
+			this.change = null;
 			this.settled = UNKNOWN;
 		}
 	}
 
-	private record Change(Object session, @Nullable Limit limit) {
+	/**
+	 * What was changed since the last commit.
+	 *
+	 * @param session the session
+	 * @param limit the new limit
+	 * @param inTransaction whether it was changed inside a transaction
+	 */
+	private record Change(Object session, Limit limit, boolean inTransaction) {
 	}
 
 	/**
 	 * A limit that was set on a session.
 	 *
 	 * @param before the setting that the session had before
-	 * @param millis what the runs wanted
+	 * @param millis what the runs wanted, 0 if it was taken back
 	 */
 	private record Limit(String before, long millis) {
 	}
 
 	/**
-	 * The sessions of a data source that are limited. The key is the driver's own
-	 * connection, which pools hand out again and again; of another driver's connection
-	 * nobody can tell which session it is, so it gets no limit.
+	 * The sessions of a data source, and which of them are limited. A session is the
+	 * driver's own connection, which pools hand out again and again. Of another driver's
+	 * connection nobody can tell which session it is, so it gets no limit.
 	 */
 	static final class Sessions {
 
 		private static final @Nullable Class<?> DRIVER_CONNECTION = driverConnection();
+
+		private static final @Nullable Method PARAMETER = (DRIVER_CONNECTION != null)
+				? ReflectionUtils.findMethod(DRIVER_CONNECTION, "getParameterStatus", String.class) : null;
 
 		private final FencingSettings settings;
 
@@ -169,8 +212,21 @@ final class IdleTimeout {
 			return !this.limits.isEmpty();
 		}
 
+		/**
+		 * A parameter of a session, as the server has reported it.
+		 * @param connection any layer of its connection
+		 * @param name the parameter
+		 * @return its value, or null if it is not known
+		 * @throws SQLException if the connection is closed
+		 */
+		static @Nullable String parameter(Connection connection, String name) throws SQLException {
+			Object session = (PARAMETER != null) ? session(connection) : null;
+			return (PARAMETER != null && session != null)
+					? (String) ReflectionUtils.invokeMethod(PARAMETER, session, name) : null;
+		}
+
 		// What identifies the session, or null if it cannot be told
-		private @Nullable Object session(Connection connection) throws SQLException {
+		private static @Nullable Object session(Connection connection) throws SQLException {
 			if (DRIVER_CONNECTION == null || !connection.isWrapperFor(DRIVER_CONNECTION)) {
 				return null;
 			}
@@ -181,8 +237,8 @@ final class IdleTimeout {
 			return this.limits.get(session);
 		}
 
-		private void remember(Object session, @Nullable Limit limit) {
-			if (limit != null) {
+		private void remember(Object session, Limit limit) {
+			if (limit.millis() != 0) {
 				this.limits.put(session, limit);
 			}
 			else {

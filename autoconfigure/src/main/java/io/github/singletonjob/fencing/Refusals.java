@@ -1,5 +1,6 @@
 package io.github.singletonjob.fencing;
 
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -100,6 +101,22 @@ final class Refusals {
 				name + "() of the driver's object is refused inside a job's run while no transaction is"
 						+ " open, because what it writes would commit itself, unfenced. Begin a transaction first",
 				"0A000");
+	}
+
+	/**
+	 * Refuses to hand out a driver's object that could not be guarded as long as it is
+	 * kept.
+	 * @param method what would hand it out
+	 * @param type its class
+	 * @param reason why no proxy can stand for it, or null if a method is final
+	 * @return the refusal
+	 */
+	static SQLException ofDriverObject(Method method, Class<?> type, @Nullable Exception reason) {
+		return new SQLException(method.getName()
+				+ "() of the driver's object is refused inside a job's run, because its" + " answer, a "
+				+ type.getName() + ", cannot be guarded (the class or a method is final), and what is"
+				+ " written through it after the transaction would be unfenced. Write through JDBC, or on a data source"
+				+ " that is not guarded if a stale holder may write it", "0A000", reason);
 	}
 
 }

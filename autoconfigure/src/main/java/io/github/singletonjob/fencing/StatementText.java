@@ -28,6 +28,9 @@ final class StatementText {
 
 	private boolean started;
 
+	// Whether the statement creates a function or procedure
+	private boolean routine;
+
 	/**
 	 * Creates a reader.
 	 * @param sql the text
@@ -43,16 +46,35 @@ final class StatementText {
 	 * Finds the first statement that begins a transaction, or one that ends it if there
 	 * is any.
 	 * @param sql one or more statements
+	 * @param conforming whether a backslash certainly escapes in E'…' only; else what
+	 * either reading finds counts
 	 * @return the command, or null if there is none
 	 */
-	static @Nullable Command findCommand(String sql) {
+	static @Nullable Command findCommand(String sql, boolean conforming) {
 		Command found = new StatementText(sql, false).findCommand();
-		// Where backslashes count depends on the session: what either reading finds
-		// counts
-		if (found == null && sql.indexOf('\\') >= 0) {
-			found = new StatementText(sql, true).findCommand();
+		if (sql.indexOf('\\') < 0 || (conforming && !contains(sql, "standard_conforming_strings"))) {
+			return found;
 		}
-		return found;
+		Command escaped = new StatementText(sql, true).findCommand();
+		return (found == null || (escaped != null && escaped.end())) ? escaped : found;
+	}
+
+	/**
+	 * Whether a text may roll back to a savepoint.
+	 * @param sql one or more statements
+	 * @return false if it certainly does not
+	 */
+	static boolean mayRollBack(String sql) {
+		return contains(sql, "rollback");
+	}
+
+	private static boolean contains(String sql, String word) {
+		for (int i = 0; i <= sql.length() - word.length(); i++) {
+			if (sql.regionMatches(true, i, word, 0, word.length())) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -99,6 +121,10 @@ final class StatementText {
 				word().equalsIgnoreCase("TRANSACTION") ? new Command("PREPARE TRANSACTION", true, false) : null;
 			case "BEGIN" -> new Command(word, false, false);
 			case "START" -> new Command("START TRANSACTION", false, false);
+			case "CREATE" -> {
+				this.routine = isRoutine();
+				yield null;
+			}
 			default -> null;
 		};
 	}
@@ -111,6 +137,14 @@ final class StatementText {
 			next = word();
 		}
 		return next.equalsIgnoreCase("TO") ? null : new Command("ROLLBACK", true, false);
+	}
+
+	private boolean isRoutine() {
+		String word = word();
+		if (word.equalsIgnoreCase("OR") && word().equalsIgnoreCase("REPLACE")) {
+			word = word();
+		}
+		return word.equalsIgnoreCase("FUNCTION") || word.equalsIgnoreCase("PROCEDURE");
 	}
 
 	// SET AUTOCOMMIT, SET SESSION autocommit; the signs of @@autocommit are no letters
@@ -127,6 +161,7 @@ final class StatementText {
 			skipStatement();
 		}
 		this.started = true;
+		this.routine = false;
 		skipBlank();
 		while (at(this.position) == ';') {
 			this.position++;
@@ -160,7 +195,13 @@ final class StatementText {
 	private void skipStatement() {
 		if (this.sql.indexOf(';', this.position) < 0) {
 			this.position = this.sql.length();
+			return;
 		}
+		int start = this.position;
+		if (this.routine && skipRoutine()) {
+			return;
+		}
+		this.position = start;
 		while (this.position < this.sql.length()) {
 			char next = at(this.position);
 			if (next == ';') {
@@ -171,6 +212,38 @@ final class StatementText {
 				this.position++;
 			}
 		}
+	}
+
+	// The statements between BEGIN ATOMIC and END are part of the routine. Where the END
+	// is
+	// missing, each is read as one of its own
+	private boolean skipRoutine() {
+		String previous = "";
+		int depth = 0;
+		int parentheses = 0;
+		while (this.position < this.sql.length() && (depth > 0 || at(this.position) != ';')) {
+			char next = at(this.position);
+			if (skipComment() || skipQuoted(next)) {
+				continue;
+			}
+			if (!isIdentifier(this.position)) {
+				parentheses += (next == '(') ? 1 : (next == ')') ? -1 : 0;
+				this.position++;
+				continue;
+			}
+			String word = word().toUpperCase(Locale.ROOT);
+			if (depth == 0) {
+				depth = (parentheses == 0 && previous.equals("BEGIN") && word.equals("ATOMIC")) ? 1 : 0;
+			}
+			else if (word.equals("CASE")) {
+				depth++;
+			}
+			else if (word.equals("END")) {
+				depth--;
+			}
+			previous = word;
+		}
+		return depth == 0;
 	}
 
 	private void skipBlank() {

@@ -47,6 +47,13 @@ public interface LeasedRun extends JobRun {
 	void ensureOpen();
 
 	/**
+	 * Whether the body of this run has ended, however it did. A run that is lost or
+	 * cancelled while its body goes on has not ended.
+	 * @return whether nothing of this run is at work any more
+	 */
+	boolean hasEnded();
+
+	/**
 	 * Tells the run that the database refused its token. The run is lost.
 	 * @param refusal what the database said
 	 */

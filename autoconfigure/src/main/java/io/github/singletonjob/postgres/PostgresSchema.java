@@ -53,7 +53,7 @@ public final class PostgresSchema {
 	public void initialize() {
 		try (Connection connection = open()) {
 			int replyTimeout = connection.getNetworkTimeout();
-			LeaseStatements.limitReply(connection, REPLY_TIMEOUT);
+			LeaseConnection.limitWait(connection, REPLY_TIMEOUT);
 			try {
 				initialize(connection);
 			}
@@ -69,7 +69,7 @@ public final class PostgresSchema {
 	}
 
 	private static void initialize(Connection connection) throws SQLException {
-		PostgresCheck.requirePostgres(connection);
+		PostgresProbe.requirePostgres(connection);
 		connection.setAutoCommit(false);
 		try (Statement statement = connection.createStatement()) {
 			createIfMissing(statement);
@@ -114,9 +114,6 @@ public final class PostgresSchema {
 	}
 
 	private static LeaseStoreException notCreated(SQLException failure) {
-		if (SqlFailure.isOfPooler(failure)) {
-			return SqlFailure.pooler(failure);
-		}
 		return switch (SqlFailure.state(failure)) {
 			case SqlFailure.NOT_PERMITTED, "3F000",
 					"25006" ->

@@ -1,126 +1,104 @@
 package io.github.singletonjob.postgres;
 
 import java.sql.SQLException;
-import java.util.List;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 
 import io.github.singletonjob.lease.LeaseStoreException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that is asked of a session, and the answer. Caller and session can both end
- * it; the first to do so decides. If the caller has stopped waiting, what was done is
- * given to {@link #undo}.
+ * Something to be done on the thread of a session, and the answer to it. Caller and
+ * session can both end it; whoever comes first decides. If the caller has stopped
+ * waiting, the session undoes what was done.
  *
- * @param <Q> what is asked
- * @param <A> the answer
+ * @param <T> the type of the answer
  */
-final class SessionCall<Q, A> {
+final class SessionCall<T> {
 
-	private final CompletableFuture<A> answer = new CompletableFuture<>();
+	private static final Log logger = LogFactory.getLog(SessionCall.class);
 
-	private final Kind<Q, A> kind;
-
-	private final Q asked;
+	private final Rank rank;
 
 	private final String purpose;
 
-	private final Consumer<A> undo;
+	private final Work<T> work;
+
+	private final CompletableFuture<T> answer = new CompletableFuture<>();
 
 	/**
 	 * Creates a call.
-	 * @param kind its kind
-	 * @param asked what is asked
+	 * @param rank what it gives way to
 	 * @param purpose what it is for, as the beginning of an error message
-	 * @param undo is given an answer that came when the caller had stopped waiting;
-	 * called by the session
+	 * @param work what is to be done
 	 */
-	SessionCall(Kind<Q, A> kind, Q asked, String purpose, Consumer<A> undo) {
-		this.kind = kind;
-		this.asked = asked;
+	SessionCall(Rank rank, String purpose, Work<T> work) {
+		this.rank = rank;
 		this.purpose = purpose;
-		this.undo = undo;
+		this.work = work;
 	}
 
-	SessionCall(Kind<Q, A> kind, Q asked, String purpose) {
-		this(kind, asked, purpose, (late) -> {
-		});
+	Rank rank() {
+		return this.rank;
 	}
 
-	Kind<Q, A> kind() {
-		return this.kind;
+	String purpose() {
+		return this.purpose;
 	}
 
-	Q asked() {
-		return this.asked;
-	}
-
-	boolean isDone() {
-		return this.answer.isDone();
-	}
-
-	/** Whether the caller has stopped waiting before there was an answer. */
-	boolean isAbandoned() {
-		return this.answer.isCancelled();
-	}
-
-	/** Stops waiting. */
-	void abandon() {
-		this.answer.cancel(false);
-	}
-
-	/**
-	 * Says that the reply did not come.
-	 * @param findings the end of the message
-	 */
-	LeaseStoreException unanswered(String findings, Throwable cause) {
-		return new LeaseStoreException(this.purpose + " failed: no answer from Postgres in time" + findings, cause);
-	}
-
-	void answer(A result) {
+	/** Called by the session. */
+	void perform(LeaseConnection connection) throws SQLException {
+		if (this.answer.isDone()) {
+			this.work.forget();
+			return;
+		}
+		T result = this.work.perform(connection);
 		if (!this.answer.complete(result)) {
-			this.undo.accept(result);
+			this.work.undo(connection);
 		}
 	}
 
-	/** There will be no answer but this. */
-	void fail(Throwable failure) {
-		this.answer.completeExceptionally(failure);
+	/** Called by the session: there will be no answer but this. */
+	void fail(Exception failure) {
+		if (!this.answer.completeExceptionally(failure)) {
+			logger.debug("A call that nobody waits for any more has failed", failure);
+			this.work.forget();
+		}
 	}
 
 	/**
 	 * Waits for the answer and stops waiting when the time is over or the thread is
-	 * interrupted.
+	 * interrupted; then the session undoes what it does.
 	 * @param deadline until when, in {@link System#nanoTime()}
-	 * @throws LeaseSession.EndedException if the session is over
+	 * @throws SessionEndedException if the session is over
 	 * @throws SQLException if the server refused
 	 * @throws LeaseStoreException if there is no answer
 	 */
-	A await(long deadline) throws LeaseSession.EndedException, SQLException {
+	T await(long deadline) throws SessionEndedException, SQLException {
 		try {
-			return this.answer.get(LeaseSession.nanosUntil(deadline), TimeUnit.NANOSECONDS);
+			return this.answer.get(nanosUntil(deadline), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
 			throw rethrown(ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			return lastLook(unanswered("", ex));
+			return lastLook("no answer from Postgres in time", ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			return lastLook(new LeaseStoreException(
-					this.purpose + " failed: the thread was interrupted before Postgres answered", ex));
+			return lastLook("the thread was interrupted before Postgres answered", ex);
 		}
 	}
 
-	private A lastLook(LeaseStoreException unknown) throws LeaseSession.EndedException, SQLException {
+	private T lastLook(String message, Exception cause) throws SessionEndedException, SQLException {
 		if (this.answer.cancel(false)) {
-			throw unknown;
+			throw new LeaseStoreException(this.purpose + " failed: " + message, cause);
 		}
 		try {
 			return this.answer.join();
@@ -130,13 +108,50 @@ final class SessionCall<Q, A> {
 		}
 	}
 
-	/** What comes of it, for those who go on from there. */
-	CompletableFuture<A> outcome() {
-		return this.answer.copy();
+	/**
+	 * Waits for the answer, also on an interrupted thread, and never stops the call.
+	 * @param deadline until when, in {@link System#nanoTime()}
+	 * @throws SessionEndedException if the session is over
+	 * @throws SQLException if the server refused
+	 * @throws LeaseStoreException if there is no answer yet
+	 */
+	T awaitUninterruptibly(long deadline) throws SessionEndedException, SQLException {
+		boolean interrupted = false;
+		try {
+			while (true) {
+				try {
+					return this.answer.get(nanosUntil(deadline), TimeUnit.NANOSECONDS);
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+		}
+		catch (ExecutionException ex) {
+			throw rethrown(ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			throw new LeaseStoreException(this.purpose + " failed: no answer from Postgres in time", ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
 	}
 
-	private RuntimeException rethrown(@Nullable Throwable cause) throws LeaseSession.EndedException, SQLException {
-		if (cause instanceof LeaseSession.EndedException ended) {
+	/** Stops waiting: the session undoes what it does. */
+	void abandon() {
+		this.answer.cancel(false);
+	}
+
+	/** Whether the caller has stopped waiting before there was an answer. */
+	boolean isAbandoned() {
+		return this.answer.isCancelled();
+	}
+
+	private static RuntimeException rethrown(@Nullable Throwable cause) throws SessionEndedException, SQLException {
+		if (cause instanceof SessionEndedException ended) {
 			throw ended;
 		}
 		if (cause instanceof SQLException refused) {
@@ -145,35 +160,42 @@ final class SessionCall<Q, A> {
 		if (cause instanceof LeaseStoreException unknown) {
 			return unknown;
 		}
-		return new LeaseStoreException(this.purpose + " failed: the Postgres lease session has failed unexpectedly",
-				cause);
+		return new LeaseStoreException("The Postgres lease session has failed unexpectedly", cause);
+	}
+
+	static long nanosUntil(long deadline) {
+		return Math.max(0, deadline - System.nanoTime());
+	}
+
+	static long deadlineIn(Duration time) {
+		return System.nanoTime() + time.toNanos();
 	}
 
 	/**
-	 * A kind of calls, of which those that wait are sent together.
-	 *
-	 * @param <Q> what is asked
-	 * @param <A> the answer
-	 * @param rank what is served first: the smaller
-	 * @param byCaller whether an idle session may be used by the thread of the caller
-	 * @param seenThrough whether the call goes on when its caller has stopped waiting
-	 * @param refusedAlone whether what the server refuses is sent again one by one,
-	 * because a single one may be the reason
-	 * @param statement sends several and answers each, in their order
+	 * What is served first: renewals before all, so that nothing can starve them.
 	 */
-	record Kind<Q, A>(int rank, boolean byCaller, boolean seenThrough, boolean refusedAlone,
-			Statement<Q, A> statement) {
+	enum Rank {
+
+		RENEW, RELEASE, ACQUIRE, INSPECT
+
 	}
 
 	/**
-	 * What is sent.
+	 * What is to be done.
 	 *
-	 * @param <Q> what is asked
-	 * @param <A> the answer
+	 * @param <T> the type of the answer
 	 */
-	interface Statement<Q, A> {
+	interface Work<T> {
 
-		List<A> execute(LeaseSession session, List<Q> asked) throws SQLException;
+		T perform(LeaseConnection connection) throws SQLException;
+
+		/** It was done, but nobody waits for it any more: leaves nothing behind. */
+		default void undo(LeaseConnection connection) throws SQLException {
+		}
+
+		/** It was not done, or is over with its session, and nobody waits for it. */
+		default void forget() {
+		}
 
 	}
 

@@ -105,6 +105,11 @@ final class ActiveRun implements LeasedRun {
 	}
 
 	@Override
+	public boolean hasEnded() {
+		return this.life.hasBodyEnded();
+	}
+
+	@Override
 	public IdempotencyKey idempotencyKey(Object... work) {
 		if (work.length == 0) {
 			throw new IllegalArgumentException("An idempotency key needs at least one part that identifies the work");

@@ -1,12 +1,19 @@
 package io.github.singletonjob.autoconfigure;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.singletonjob.SingletonJob;
+import io.github.singletonjob.SingletonJobs;
+import io.github.singletonjob.fencing.FencedDataSources;
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
@@ -26,6 +33,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.test.context.support.TestPropertySourceUtils;
@@ -90,14 +98,43 @@ class TransactionOrderTests {
 	}
 
 	@Test
-	void aJobIsNotStartedInsideAnOpenTransaction() {
-		try (AnnotationConfigApplicationContext context = context(
-				List.of(Transactions.class, SingletonJobAutoConfiguration.class, Billing.class))) {
+	void noJobIsStartedInsideAnOpenTransaction() {
+		try (AnnotationConfigApplicationContext context = contextOfAllWays()) {
 			TransactionTemplate template = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
-			assertThatIllegalStateException()
-				.isThrownBy(() -> template.executeWithoutResult((status) -> context.getBean(Billing.class).charge()))
-				.withMessageContaining("open transaction");
-			assertThat(context.getBean(Journal.class).lines).containsExactly("begin", "rollback");
+			assertNoneIsStarted(context, (way) -> template.executeWithoutResult((status) -> way.run()));
+			assertThat(context.getBean(Journal.class).lines).containsOnly("begin", "rollback");
+		}
+	}
+
+	@Test
+	void noJobIsStartedWhileItsThreadHasBegunATransactionOnAGuardedConnection() throws SQLException {
+		try (AnnotationConfigApplicationContext context = contextOfAllWays();
+				Connection connection = FencedDataSources
+					.guard(new DriverManagerDataSource("jdbc:h2:mem:open-transaction"))
+					.getConnection()) {
+			connection.setAutoCommit(false);
+			assertNoneIsStarted(context, Runnable::run);
+			assertThat(context.getBean(Journal.class).lines).isEmpty();
+			connection.commit();
+			context.getBean(Billing.class).charge();
+			assertThat(context.getBean(Journal.class).lines).containsExactly(EXPECTED);
+		}
+	}
+
+	private static AnnotationConfigApplicationContext contextOfAllWays() {
+		return context(
+				List.of(Transactions.class, SingletonJobAutoConfiguration.class, Billing.class, StageBilling.class));
+	}
+
+	private static void assertNoneIsStarted(AnnotationConfigApplicationContext context, Consumer<Runnable> inside) {
+		List<Runnable> ways = List.of(() -> context.getBean(Billing.class).charge(),
+				() -> context.getBean(StageBilling.class).charge(),
+				() -> context.getBean(SingletonJobs.class).run("mails", (run) -> {
+					throw new AssertionError();
+				}));
+		for (Runnable way : ways) {
+			assertThatIllegalStateException().isThrownBy(() -> inside.accept(way))
+				.withMessageContaining("not started inside an open transaction");
 		}
 	}
 
@@ -122,6 +159,22 @@ class TransactionOrderTests {
 		@SingletonJob("billing")
 		public void charge() {
 			this.journal.lines.add("body");
+		}
+
+	}
+
+	static class StageBilling {
+
+		private final Journal journal;
+
+		StageBilling(Journal journal) {
+			this.journal = journal;
+		}
+
+		@SingletonJob("stages")
+		public CompletionStage<Void> charge() {
+			this.journal.lines.add("body");
+			return CompletableFuture.completedFuture(null);
 		}
 
 	}

@@ -28,14 +28,14 @@ class StatementTextTests {
 			"rollback to a; commit", "select 1;\u2003commit", "select 1;commit;select 'unclosed", "\u000bcommit",
 			"select case when true then ';' end; commit" })
 	void endsATransaction(String sql) {
-		assertThat(StatementText.findCommand(sql)).isNotNull().returns(true, StatementText.Command::end);
+		assertThat(StatementText.findCommand(sql, false)).isNotNull().returns(true, StatementText.Command::end);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "begin", "BEGIN WORK", "/**/ begin", "start transaction",
 			"select 1; begin isolation level" + " serializable" })
 	void beginsATransaction(String sql) {
-		assertThat(StatementText.findCommand(sql)).isNotNull().returns(false, StatementText.Command::end);
+		assertThat(StatementText.findCommand(sql, false)).isNotNull().returns(false, StatementText.Command::end);
 	}
 
 	@ParameterizedTest
@@ -51,15 +51,77 @@ class StatementTextTests {
 			"select $$ unclosed;commit", "\"commit\"", "'commit'", "update t set a = 'x;commit' where b = ';'",
 			"select '''; commit; --'", "table commit", "select 1 as commit" })
 	void doesNeither(String sql) {
-		assertThat(StatementText.findCommand(sql)).isNull();
+		assertThat(StatementText.findCommand(sql, false)).isNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "select 'C:\\temp\\') + length('; end')", "select 'a\\'; select ';commit'",
+			"select e'\\'; commit'", "insert into t values ('\\'), ('; commit')", "select 'a\\\\'; select ';end'" })
+	void aBackslashThatIsAnOrdinaryCharacterHidesNothingAndShowsNothing(String sql) {
+		assertThat(StatementText.findCommand(sql, true)).isNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "select 'C:\\temp\\'; commit", "select e'\\''; commit",
+			"set standard_conforming_strings = off; select '\\'; commit; select '1'",
+			"set STANDARD_Conforming_strings = off; select '\\'' ; commit; --'" })
+	void aCommitIsFoundWhereABackslashIsAnOrdinaryCharacter(String sql) {
+		assertThat(StatementText.findCommand(sql, true)).isNotNull().returns(true, StatementText.Command::end);
+	}
+
+	@Test
+	void aBackslashThatMayEscapeCountsInEitherReading() {
+		for (String sql : new String[] { "select 'C:\\temp\\') + length('; end')", "select 'a\\'; commit",
+				"begin; select 'a\\'' ; commit; --'" }) {
+			assertThat(StatementText.findCommand(sql, false)).isNotNull().returns(true, StatementText.Command::end);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { """
+			create function f() returns int language sql begin atomic
+			insert into t values (1); select case when true then 1 end; end""", """
+			/* x */ CREATE OR REPLACE PROCEDURE p(a int) LANGUAGE sql BEGIN /* y */ ATOMIC
+			delete from t where a = ';'; update t set b = case a when 1 then case when true then 1 end end; END;
+			select 1""", "create function f() returns void begin atomic end", """
+			create function f() returns text begin atomic select $$ end $$; select 'end'; select "end" from t; end""" })
+	void theStatementsOfARoutineBelongToIt(String sql) {
+		assertThat(StatementText.findCommand(sql, true)).isNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "create function f() returns int language sql begin atomic select 1; end; commit",
+			"create function f() returns int begin atomic select case when true then 1 end; end; commit",
+			"create function f() returns int begin atomic select 1; commit",
+			"create procedure p() begin atomic select case when true; commit; end",
+			"create function begin(begin atomic) returns int return 1; commit; select 1",
+			"create function \"begin\"() returns int as 'atomic'; commit", "create or replace table t as select 1; end",
+			"create table begin (a atomic); commit", "begin atomic; end",
+			"create function f() returns int as $$ begin atomic $$; commit",
+			"create function f() returns int return 1; begin; select 1; end" })
+	void aCommitAfterARoutineIsFound(String sql) {
+		assertThat(StatementText.findCommand(sql, true)).isNotNull().returns(true, StatementText.Command::end);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "rollback to a", "ROLLBACK WORK TO a", "select 1;\nRollback to a", "/**/rollback/**/to a",
+			"select 1 -- rollback" })
+	void mayRollBack(String sql) {
+		assertThat(StatementText.mayRollBack(sql)).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "rollbac", "select 1", "release a", "roll back" })
+	void doesNotRollBack(String sql) {
+		assertThat(StatementText.mayRollBack(sql)).isFalse();
 	}
 
 	@Test
 	void aLongTextIsReadInOneGo() {
 		String sql = "insert into t values ('" + "x;''".repeat(200_000) + "'); ".repeat(1)
 				+ "select 1;".repeat(100_000);
-		assertThat(StatementText.findCommand(sql)).isNull();
-		assertThat(StatementText.findCommand(sql + "commit")).isNotNull();
+		assertThat(StatementText.findCommand(sql, false)).isNull();
+		assertThat(StatementText.findCommand(sql + "commit", false)).isNotNull();
 	}
 
 }
