@@ -139,6 +139,58 @@ class PostgresWiringTests {
 	}
 
 	@Test
+	void aStatementPoolerInBetweenFailsTheStart() {
+		try (PgBouncerServer bouncer = PgBouncerServer.start(this.url, 4, "statement")) {
+			runner(bouncer.jdbcUrl()).run((context) -> {
+				FailureAnalysis analysis = analyze(context.getStartupFailure());
+				assertThat(analysis.getDescription()).contains("pooler");
+				assertThat(analysis.getAction()).contains("@SingletonJobDataSource");
+			});
+		}
+	}
+
+	@Test
+	void theStoreHasTheCredentialsThatThePoolHasNow() throws SQLException {
+		role("before");
+		role("after");
+		this.runner.run((context) -> assertThat(context).hasNotFailed());
+		execute("grant all on all tables in schema public to before, after");
+		this.runner.withPropertyValues("spring.datasource.username=before", "singleton-job.lease.ttl=3s")
+			.run((context) -> {
+				SingletonJobs jobs = context.getBean(SingletonJobs.class);
+				assertThat(run(jobs)).isEqualTo(RunOutcome.COMPLETED);
+				context.getBean(HikariDataSource.class).getHikariConfigMXBean().setUsername("after");
+				execute("alter role before nologin");
+				execute("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'before'"
+						+ " and application_name like 'singleton-job%'");
+				Awaitility.await()
+					.atMost(Duration.ofSeconds(30))
+					.ignoreExceptionsInstanceOf(LeaseStoreException.class)
+					.until(() -> run(jobs) == RunOutcome.COMPLETED);
+			});
+	}
+
+	private static RunOutcome run(SingletonJobs jobs) {
+		return jobs.run("billing", (run) -> {
+		}).outcome();
+	}
+
+	@Test
+	void noConnectionOfThePoolIsBroken(CapturedOutput output) {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(SingletonJobAutoConfiguration.class))
+			.withUserConfiguration(OwnPool.class)
+			.withPropertyValues("singleton-job.store=postgres", "singleton-job.namespace=shop",
+					"spring.datasource.url=" + this.url)
+			.run((context) -> {
+				assertThat(run(context.getBean(SingletonJobs.class))).isEqualTo(RunOutcome.COMPLETED);
+				assertThat(number("select count(*) from pg_stat_activity where application_name = 'own pool'"
+						+ " and datname = current_database()"))
+					.isEqualTo(context.getBean(HikariDataSource.class).getHikariPoolMXBean().getTotalConnections());
+			});
+		assertThat(output).doesNotContain("marked as broken");
+	}
+
+	@Test
 	void aDatabaseThatIsDownAtStartIsWaitedForAndNeverRunsUnleased() {
 		try (PostgresServer postgres = PostgresServer.create().start()) {
 			String own = postgres.newDatabase();
@@ -268,6 +320,18 @@ class PostgresWiringTests {
 			throw new AssertionError("No analysis", failure);
 		}
 		return analysis;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnPool {
+
+		@Bean
+		HikariDataSource own(Environment environment) {
+			HikariDataSource dataSource = SecondDataSource.dataSource(environment);
+			dataSource.addDataSourceProperty("ApplicationName", "own pool");
+			return dataSource;
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

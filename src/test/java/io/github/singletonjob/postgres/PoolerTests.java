@@ -102,6 +102,16 @@ class PoolerTests {
 	}
 
 	@Test
+	void oneThatRefusesTransactionsIsFoundBeforeTheTablesAreThere() throws IOException {
+		Databases.execute(this.url, "drop table singleton_job_lease");
+		try (PoolerProcess pooler = PoolerProcess.start(this.url, "pool_mode = statement")) {
+			assertThatExceptionOfType(UnusableStoreException.class)
+				.isThrownBy(new PostgresSchema(Databases.source(pooler.jdbcUrl()))::initialize)
+				.withMessageContaining("pooler");
+		}
+	}
+
+	@Test
 	void oneThatRefusesSettingsOfTheConnectionIsNamed() throws IOException {
 		try (PoolerProcess pooler = PoolerProcess.start(this.url, TRANSACTIONS)) {
 			assertFound(pooler.jdbcUrl() + "?options=-c%20search_path=public");

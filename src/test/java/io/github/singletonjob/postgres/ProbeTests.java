@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 
@@ -14,6 +15,8 @@ import io.github.singletonjob.lease.UnusableStoreException;
 import io.github.singletonjob.servers.PostgresServer;
 import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -145,6 +148,26 @@ class ProbeTests {
 		Databases.execute(this.url, "drop table singleton_job_lease_fire_time");
 		assertThat(refusal(Databases.source(this.url)))
 			.hasMessageContaining("The table singleton_job_lease_fire_time of the lease store does not exist");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "nobody, postgres, role \"nobody\" does not exist",
+			"postgres, nothing, database \"nothing\" does not exist" })
+	void aUserOrADatabaseThatIsNotThereIsAnAnswer(String user, String database, String answer) {
+		String wrong = this.url.substring(0, this.url.lastIndexOf('/') + 1) + database;
+		UnusableStoreException refusal = refusal(() -> DriverManager.getConnection(wrong, user, ""));
+		assertThat(refusal).hasMessageContaining(answer);
+		assertThat(refusal.action()).contains("user").contains("database");
+	}
+
+	@Test
+	void aHostThatIsNotKnownIsNamed() {
+		try (PostgresLeaseStore store = Databases.store("jdbc:postgresql://no-such-host.invalid/shop")) {
+			assertThatExceptionOfType(LeaseStoreException.class).isThrownBy(store::probe)
+				.isNotInstanceOf(UnusableStoreException.class)
+				.withMessageContaining("UnknownHostException")
+				.withMessageContaining("no-such-host.invalid");
+		}
 	}
 
 	@Test

@@ -75,7 +75,7 @@ class SilenceTests {
 			holder.awaitLine("EXTENDED", Duration.ofSeconds(5));
 			assertThat(this.instances.isHeld(this.other, this.job)).isTrue();
 			holder.freeze();
-			assertThat(awaitNext().token()).isEqualTo(token + 1);
+			assertThat(awaitNext().token()).isGreaterThan(token);
 			holder.resume();
 			holder.awaitLine("GONE", Duration.ofSeconds(10));
 		}
@@ -86,7 +86,7 @@ class SilenceTests {
 		LeaseGrant late = Instances.awaitGrant(() -> this.store.tryAcquire(this.instances.request(this.job, "late")));
 		this.proxy.hang();
 		LeaseGrant next = awaitNext();
-		assertThat(next.token()).isEqualTo(late.token() + 1);
+		assertThat(next.token()).isGreaterThan(late.token());
 		// Never told by the network: the store's own limit ends the session
 		Awaitility.await()
 			.pollInSameThread()
@@ -103,7 +103,7 @@ class SilenceTests {
 	void aDroppedConnectionFreesTheLeaseBeforeItExpires() {
 		LeaseGrant late = acquireForLong();
 		this.proxy.reset();
-		assertThat(awaitNext().token()).isEqualTo(late.token() + 1);
+		assertThat(awaitNext().token()).isGreaterThan(late.token());
 		assertThat(Instances.renew(this.store, late)).isEqualTo(Renewal.GONE);
 		assertThat(this.instances.isHeld(this.store, this.job)).isTrue();
 	}
@@ -112,8 +112,13 @@ class SilenceTests {
 	void aRenewalThatIsOnItsWayDoesNotReviveWhatIsReleased() throws Exception {
 		LeaseGrant grant = acquireForLong();
 		this.proxy.hangReplies();
+		long sent = this.proxy.bytesToServer();
 		CompletableFuture<Void> renewal = CompletableFuture
 			.runAsync(() -> assertUnknown(() -> Instances.renew(this.store, grant)));
+		Awaitility.await()
+			.pollInSameThread()
+			.pollInterval(Duration.ofMillis(1))
+			.until(() -> this.proxy.bytesToServer() > sent);
 		assertUnknown(() -> this.store.release(grant));
 		renewal.get();
 		this.proxy.pass();

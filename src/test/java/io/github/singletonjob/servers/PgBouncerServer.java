@@ -24,7 +24,7 @@ public final class PgBouncerServer implements AutoCloseable {
 			listen_port = %5$d
 			unix_socket_dir =
 			auth_type = any
-			pool_mode = transaction
+			pool_mode = %7$s
 			default_pool_size = %6$d
 			ignore_startup_parameters = extra_float_digits
 			""";
@@ -56,11 +56,22 @@ public final class PgBouncerServer implements AutoCloseable {
 	 * @return the pooler
 	 */
 	public static PgBouncerServer start(String jdbcUrl, int poolSize) {
+		return start(jdbcUrl, poolSize, "transaction");
+	}
+
+	/**
+	 * The same with another mode.
+	 * @param jdbcUrl the database behind it
+	 * @param poolSize server connections at most
+	 * @param mode for how long a client keeps its server connection
+	 * @return the pooler
+	 */
+	public static PgBouncerServer start(String jdbcUrl, int poolSize, String mode) {
 		URI target = URI.create(jdbcUrl.substring("jdbc:".length()));
 		String database = target.getPath().substring(1);
 		int port = Ports.free();
 		Path file = write(CONFIGURATION.formatted(database, target.getHost(), target.getPort(), PostgresServer.USERNAME,
-				port, poolSize));
+				port, poolSize, mode));
 		String pooled = "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port, database);
 		Path log = Path.of(file + ".log");
 		return new PgBouncerServer(pooled, port, DatabaseProcess.start(command(file), "TERM", log, pooled));

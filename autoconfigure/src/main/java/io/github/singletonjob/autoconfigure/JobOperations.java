@@ -4,7 +4,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -70,15 +69,26 @@ class JobOperations {
 		return names;
 	}
 
+	/** Looks at all jobs at once: thousands would take long one after the other. */
 	List<JobStatus> statuses() {
-		List<JobStatus> statuses = new ArrayList<>();
-		boolean answers = true;
-		for (String name : names()) {
-			LeaseRecord record = answers ? inspect(name) : null;
-			answers = record != null;
-			statuses.add(status(name, record));
+		Set<String> names = names();
+		Map<JobId, LeaseRecord> records = inspect(names);
+		return names.stream().map((name) -> status(name, records.get(this.settings.id(name)))).toList();
+	}
+
+	private Map<JobId, LeaseRecord> inspect(Set<String> names) {
+		Duration timeout = names.stream()
+			.map((name) -> settings(name).timing().callTimeout())
+			.max(Comparator.naturalOrder())
+			.orElse(Duration.ZERO);
+		try {
+			return names.isEmpty() ? Map.of()
+					: this.engine.store().inspect(names.stream().map(this.settings::id).toList(), timeout);
 		}
-		return statuses;
+		catch (LeaseStoreException ex) {
+			logger.debug("The store did not say who holds the leases: " + ex.getMessage());
+			return Map.of();
+		}
 	}
 
 	JobStatus status(String name) {

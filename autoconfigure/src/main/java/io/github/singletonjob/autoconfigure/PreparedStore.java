@@ -2,7 +2,9 @@ package io.github.singletonjob.autoconfigure;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.JobId;
@@ -61,6 +63,12 @@ class PreparedStore implements LeaseStore, InitializingBean, AutoCloseable {
 	public LeaseRecord inspect(JobId job, Duration timeout) {
 		this.preparation.ensureDone();
 		return this.store.inspect(job, timeout);
+	}
+
+	@Override
+	public Map<JobId, LeaseRecord> inspect(Collection<JobId> jobs, Duration timeout) {
+		this.preparation.ensureDone();
+		return this.store.inspect(jobs, timeout);
 	}
 
 	@Override

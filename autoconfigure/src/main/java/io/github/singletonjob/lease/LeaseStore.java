@@ -2,7 +2,10 @@ package io.github.singletonjob.lease;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -94,6 +97,22 @@ public interface LeaseStore {
 	 * @throws LeaseStoreException if the store did not answer
 	 */
 	LeaseRecord inspect(JobId job, Duration timeout);
+
+	/**
+	 * Looks at several jobs, for operators. A store that can asks for all of them in one
+	 * round trip; this one looks at one after the other. Called on any thread.
+	 * @param jobs the jobs
+	 * @param timeout how long a call to the store may take
+	 * @return what the store knows of each
+	 * @throws LeaseStoreException if the store did not answer
+	 */
+	default Map<JobId, LeaseRecord> inspect(Collection<JobId> jobs, Duration timeout) {
+		Map<JobId, LeaseRecord> records = new LinkedHashMap<>();
+		for (JobId job : jobs) {
+			records.put(job, inspect(job, timeout));
+		}
+		return records;
+	}
 
 	/**
 	 * Takes the lease of a job away from whoever holds it, for an operator. Conditional

@@ -4,9 +4,19 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import io.github.singletonjob.lease.Acquisition;
 import io.github.singletonjob.lease.JobId;
@@ -18,6 +28,9 @@ import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.lease.UnusableStoreException;
+import io.github.singletonjob.postgres.LeaseSession.EndedException;
+import io.github.singletonjob.postgres.LeaseSession.Times;
+import io.github.singletonjob.postgres.LeaseStatements.Ended;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,30 +40,44 @@ import org.jspecify.annotations.Nullable;
  * {@code idle_session_timeout} is the time to live: if the holder dies, the server sees
  * the connection end; if the holder is silent, the server ends the session. Either way
  * the lock is free, without a clock being compared.</li>
- * <li>The statement that takes the lock increments the job's row in
- * {@code singleton_job_lease}, which becomes the token: durable before the grant is
- * known, and only if the lock was had. A contended attempt writes nothing.</li>
- * <li>A renewal is one query on that session for all of its leases. It answers that the
- * session is still the one it was, and which rows still have our owner and token: an
- * operator takes a job away by clearing its row.</li>
+ * <li>Under the lock, the job's row in {@code singleton_job_lease} gets the next token,
+ * which is durable before the grant is known. A contended attempt writes nothing. If the
+ * session has no other lease, one statement does both. Otherwise it only takes the lock,
+ * and another session mints the token: a commit can wait for a disk or for a synchronous
+ * standby without end, and the renewals of the other leases must not wait behind it. That
+ * session may mint late, when the lock is lost already; so it compares the token that was
+ * read under the lock.</li>
+ * <li>A renewal is one query on the session of the locks for all of its leases. It
+ * answers that the session is still the one it was, and which rows still have our owner
+ * and token: an operator takes a job away by clearing its row.</li>
  * <li>A release marks the row, records the fire time that was completed and frees the
- * lock, in one statement. Fire times are in {@code singleton_job_lease_fire_time}; the
+ * lock; with other leases on the session, what has to be durable is again written by
+ * another one first. Fire times are in {@code singleton_job_lease_fire_time}; the
  * acquiring statement decides by them and records which one is begun.</li>
  * </ol>
- * There is one session for each time to live in use, and for each call time-out where
- * these differ; it is closed when it was not needed for half of that time. A lost session
- * loses its leases, and the next attempt opens another. While somebody stands by, one
- * more connection is open for all who do.
+ * Calls that have to wait are sent together. There is one session with locks for each
+ * time to live in use, and for each call time-out where these differ; it is closed when
+ * it was not needed for half of that time. A lost session loses its leases, and the next
+ * attempt opens another. While somebody stands by, one more connection is open for all
+ * who do.
  */
 public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 
-	private final Claims claims = new Claims();
+	/** The time to live of a session that is opened for looks, in call time-outs. */
+	private static final int PATIENCE_OF_LOOKS = 9;
 
-	private final PostgresProbe probe;
+	/** Names of jobs can be made up without end. */
+	private static final int MOST_REMEMBERED = 10_000;
+
+	private final ConcurrentMap<JobId, Claim> claims = new ConcurrentHashMap<>();
+
+	private final Set<JobId> lostLast = ConcurrentHashMap.newKeySet();
+
+	private final PostgresCheck check;
 
 	private final Sessions sessions;
 
-	private final LeaseWatches watches;
+	private final StandBys standBys;
 
 	/**
 	 * Creates a store; nothing is opened before the first call.
@@ -58,9 +85,9 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 	 * @param applicationName how its sessions are called in {@code pg_stat_activity}
 	 */
 	public PostgresLeaseStore(SessionSource source, String applicationName) {
-		this.probe = new PostgresProbe(source);
-		this.sessions = new Sessions(source, applicationName, this.probe, this.claims);
-		this.watches = new LeaseWatches(source, applicationName);
+		this.check = new PostgresCheck(source);
+		this.sessions = new Sessions(source, applicationName, this.check);
+		this.standBys = new StandBys(source, applicationName + " watch");
 	}
 
 	/**
@@ -70,41 +97,232 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 	 * @throws LeaseStoreException if it does not answer
 	 */
 	public void probe() {
-		this.probe.ensurePassed();
+		this.check.ensurePassed();
 	}
 
 	@Override
 	public Acquisition tryAcquire(LeaseRequest request) {
-		Claim claim = new Claim(request);
-		Claim other = this.claims.enter(claim);
-		if (other != null && isGranted(other, request)) {
-			LeaseGrant grant = other.grant();
-			if (grant != null && renew(List.of(grant)).get(0) == Renewal.EXTENDED) {
-				return new Acquisition.Acquired(grant);
+		Times times = Times.of(request);
+		long openBy = LeaseSession.deadlineIn(times.openingTimeout());
+		try {
+			return askOnce(request, times, openBy);
+		}
+		catch (EndedException ended) {
+			// Its end was noticed only now; another one in the same attempt is an outage
+			try {
+				return askOnce(request, times, openBy);
 			}
-			other = this.claims.enter(claim);
+			catch (EndedException ex) {
+				throw new LeaseStoreException(new Claim(request).purpose() + " failed: " + ex.getMessage(), ex);
+			}
 		}
-		return (other != null) ? inTheWay(other, request)
-				: new AcquireAttempt(claim, this.claims, this.sessions).make(request);
 	}
 
-	private static boolean isGranted(Claim claim, LeaseRequest request) {
-		return claim.grant() != null && claim.owner().equals(request.owner());
+	private Acquisition askOnce(LeaseRequest request, Times times, long openBy) throws EndedException {
+		long deadline = LeaseSession.deadlineIn(times.callTimeout());
+		Claim claim = new Claim(request, this.lostLast.contains(request.job()));
+		for (Claim other = enter(claim); other != null; other = enter(claim)) {
+			Acquisition answer = inTheWay(other, request, deadline);
+			if (answer != null) {
+				return answer;
+			}
+		}
+		boolean settled = false;
+		try {
+			Acquisition answer = acquire(claim, times, openBy);
+			settled = answer instanceof Acquisition.Acquired;
+			remember(request.job(), !settled);
+			return answer;
+		}
+		finally {
+			if (!settled && !claim.isAbandoned()) {
+				drop(claim);
+			}
+		}
 	}
 
-	private static Acquisition inTheWay(Claim other, LeaseRequest request) {
-		if (other.isAbandoned() || other.owner().equals(request.owner())) {
-			throw new LeaseStoreException(request.job().name() + ": an earlier request of this instance for its lease"
-					+ " has not been answered by Postgres yet", null);
+	private void remember(JobId job, boolean lost) {
+		if (!lost) {
+			this.lostLast.remove(job);
 		}
-		return new Acquisition.Held(other.holder());
+		else if (this.lostLast.size() < MOST_REMEMBERED) {
+			this.lostLast.add(job);
+		}
+	}
+
+	/** Answers a claim that counts for the same job, or null. */
+	private @Nullable Claim enter(Claim claim) {
+		while (true) {
+			Claim other = this.claims.putIfAbsent(claim.job(), claim);
+			if (other == null || !other.isOver()) {
+				return other;
+			}
+			this.claims.remove(claim.job(), other);
+		}
+	}
+
+	private void drop(Claim claim) {
+		claim.drop();
+		this.claims.remove(claim.job(), claim);
+	}
+
+	/**
+	 * What another claim of this instance means for a request.
+	 * @return the answer, or null if the claim counts no more
+	 */
+	private @Nullable Acquisition inTheWay(Claim other, LeaseRequest request, long deadline) {
+		LeaseGrant grant = other.grant();
+		boolean same = other.request().owner().equals(request.owner());
+		if (same && grant != null && !other.isAbandoned()) {
+			return (renew(List.of(grant)).get(0) == Renewal.EXTENDED) ? new Acquisition.Acquired(grant)
+					: goneOrUnknown(other);
+		}
+		if (!same && !other.isAbandoned()) {
+			return new Acquisition.Held(other.request().holder());
+		}
+		other.awaitEnd(Duration.ofNanos(LeaseSession.nanosUntil(deadline)));
+		return goneOrUnknown(other);
+	}
+
+	private static @Nullable Acquisition goneOrUnknown(Claim other) {
+		if (!other.isOver()) {
+			throw new LeaseStoreException(other.purpose()
+					+ " failed: what has become of an earlier request of this instance is not known yet", null);
+		}
+		return null;
+	}
+
+	private Acquisition acquire(Claim claim, Times times, long openBy) throws EndedException {
+		LeaseSession holder = this.sessions.holder(times);
+		holder.awaitOpen(claim.purpose(), openBy);
+		if (Thread.currentThread().isInterrupted()) {
+			throw new LeaseStoreException(claim.purpose() + " failed: the thread is interrupted", null);
+		}
+		claim.askOn(holder);
+		long deadline = LeaseSession.deadlineIn(times.callTimeout());
+		try {
+			Taking taking = lock(holder, claim, deadline);
+			return (taking instanceof Taking.Locked locked) ? mint(holder, claim, locked, openBy, deadline)
+					: answer(claim, taking);
+		}
+		catch (SQLException ex) {
+			throw SqlFailure.unknown(claim.purpose(), ex);
+		}
+	}
+
+	private Taking lock(LeaseSession holder, Claim claim, long deadline) throws EndedException, SQLException {
+		SessionCall<Claim, Taking> call = new SessionCall<>(LeaseCalls.LOCK, claim, claim.purpose(),
+				(late) -> giveUp(holder, claim));
+		try {
+			return ask(holder, call, deadline);
+		}
+		catch (LeaseStoreException | Error ex) {
+			call.abandon();
+			if (call.isAbandoned() && !holder.withdraw(call)) {
+				claim.abandon();
+			}
+			throw ex;
+		}
+	}
+
+	private Acquisition mint(LeaseSession holder, Claim claim, Taking.Locked locked, long openBy, long deadline)
+			throws EndedException, SQLException {
+		boolean done = false;
+		try {
+			Taking taking = mintElsewhere(holder.times(), claim, locked, openBy, deadline);
+			if (taking instanceof Taking.Overtaken) {
+				Taking now = ask(holder, new SessionCall<>(LeaseCalls.LOOK, claim, claim.purpose()), deadline);
+				taking = (now instanceof Taking.Locked again)
+						? mintElsewhere(holder.times(), claim, again, openBy, deadline) : now;
+			}
+			Acquisition answer = answer(claim, taking);
+			if (answer instanceof Acquisition.Acquired && holder.isEnded()) {
+				throw new EndedException("the lease session has ended", null);
+			}
+			done = answer instanceof Acquisition.Acquired;
+			return answer;
+		}
+		finally {
+			if (!done) {
+				giveUp(holder, claim);
+				// If there is time, the lock is free when the caller hears of it
+				claim.awaitEnd(Duration.ofNanos(LeaseSession.nanosUntil(deadline)));
+			}
+		}
+	}
+
+	private Taking mintElsewhere(Times times, Claim claim, Taking.Locked locked, long openBy, long deadline)
+			throws EndedException, SQLException {
+		Taking.Asked asked = new Taking.Asked(claim, locked.seen());
+		LeaseSession writer = this.sessions.writer(times);
+		boolean isOpen = writer.isOpen();
+		writer.awaitOpen(claim.purpose(), Math.max(openBy, deadline));
+		long by = isOpen ? deadline : LeaseSession.deadlineIn(times.callTimeout());
+		try {
+			return ask(writer, new SessionCall<>(LeaseCalls.MINT, asked, claim.purpose()), by);
+		}
+		catch (EndedException ex) {
+			// What it has written, if it has, is seen by the comparison
+			LeaseSession other = this.sessions.writer(times);
+			other.awaitOpen(claim.purpose(), Math.max(openBy, by));
+			return ask(other, new SessionCall<>(LeaseCalls.MINT, asked, claim.purpose()), by);
+		}
+	}
+
+	private static Acquisition answer(Claim claim, Taking taking) throws SQLException {
+		if (taking instanceof Taking.Refused refused) {
+			return refused.answer();
+		}
+		if (taking instanceof Taking.Minted minted) {
+			LeaseGrant grant = claim.grant();
+			return new Acquisition.Acquired((grant != null) ? grant : claim.granted(minted));
+		}
+		throw LeaseCalls.noRow();
+	}
+
+	/** Nobody waits for the grant any more: its session gives back what it has of it. */
+	private static void giveUp(LeaseSession holder, Claim claim) {
+		try {
+			claim.abandon();
+			holder.submit(new SessionCall<>(LeaseCalls.RELEASE, new Ended(claim, null, false), claim.purpose()),
+					LeaseSession.deadlineIn(holder.times().callTimeout()));
+		}
+		catch (RuntimeException | Error ex) {
+			// Otherwise it would keep a lock that no claim stands for
+			holder.end();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Asks a session and waits for the answer. If its reply did not come, waits a moment
+	 * more for what the server says about that.
+	 */
+	private static <Q, A> A ask(LeaseSession session, SessionCall<Q, A> call, long deadline)
+			throws EndedException, SQLException {
+		session.submit(call, deadline);
+		try {
+			return call.await(deadline);
+		}
+		catch (EndedException ex) {
+			if (SqlFailure.isSilence(ex)) {
+				throw call.unanswered(session.findings(session.times().callTimeout().dividedBy(4)), ex);
+			}
+			throw ex;
+		}
+		catch (LeaseStoreException ex) {
+			if (call.isAbandoned() && session.isWriter()) {
+				throw call.unanswered(session.findings(session.times().callTimeout().dividedBy(4)), ex);
+			}
+			throw ex;
+		}
 	}
 
 	@Override
 	public List<Renewal> renew(List<LeaseGrant> grants) {
 		Map<LeaseSession, List<Claim>> bySession = new HashMap<>();
 		for (LeaseGrant grant : grants) {
-			Claim claim = this.claims.of(grant);
+			Claim claim = claimOf(grant);
 			LeaseSession session = (claim != null) ? claim.session() : null;
 			if (claim != null && session != null) {
 				bySession.computeIfAbsent(session, (key) -> new ArrayList<>()).add(claim);
@@ -114,76 +332,205 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 		bySession.forEach((session, claimed) -> answers.putAll(renew(session, claimed)));
 		List<Renewal> renewals = new ArrayList<>();
 		for (LeaseGrant grant : grants) {
-			Claim claim = this.claims.of(grant);
+			Claim claim = claimOf(grant);
 			renewals.add((claim != null) ? answers.getOrDefault(claim, Renewal.GONE) : Renewal.GONE);
 		}
 		return renewals;
 	}
 
-	private Map<Claim, Renewal> renew(LeaseSession session, List<Claim> claimed) {
-		SessionCall<Map<Claim, Renewal>> call = new SessionCall<>(SessionCall.Rank.RENEW,
-				"Renewing " + claimed.size() + " lease(s) in Postgres", new RenewWork(claimed, this.claims));
-		session.submit(call);
+	private static Map<Claim, Renewal> renew(LeaseSession session, List<Claim> claimed) {
+		String purpose = "Renewing " + claimed.size() + " lease(s) in Postgres";
+		long deadline = LeaseSession.deadlineIn(session.times().callTimeout());
+		SessionCall<List<Claim>, Map<Claim, Renewal>> call = new SessionCall<>(LeaseCalls.RENEW, claimed, purpose);
+		session.submit(call, deadline);
 		try {
-			return call.await(SessionCall.deadlineIn(session.times().callTimeout()));
+			return call.await(deadline);
 		}
-		catch (SessionEndedException ex) {
+		catch (EndedException ex) {
 			return Map.of();
 		}
 		catch (SQLException ex) {
-			throw SqlFailure.unknown(call.purpose(), ex);
+			throw SqlFailure.unknown(purpose, ex);
 		}
+	}
+
+	/** The claim that holds exactly this grant, or null. */
+	private @Nullable Claim claimOf(LeaseGrant grant) {
+		Claim claim = this.claims.get(grant.job());
+		if (claim != null && claim.isOver()) {
+			this.claims.remove(grant.job(), claim);
+			return null;
+		}
+		return (claim != null && claim.isGrantOf(grant)) ? claim : null;
 	}
 
 	@Override
 	public boolean complete(LeaseGrant grant, Instant completed) {
-		Claim claim = this.claims.of(grant);
+		Claim claim = claimOf(grant);
 		LeaseSession session = (claim != null) ? claim.session() : null;
 		if (claim == null || session == null) {
 			return false;
 		}
-		SessionCall<Boolean> call = new SessionCall<>(SessionCall.Rank.RELEASE,
-				grant.job().name() + ": recording that its fire time has run",
-				new CompleteWork(claim, this.claims, completed));
-		session.submit(call);
-		return await(call, session.times());
-	}
-
-	@Override
-	public LeaseRecord inspect(JobId job, Duration timeout) {
-		return new Inspection(job, timeout, this.sessions).make();
-	}
-
-	@Override
-	public boolean revoke(JobId job, long token, Duration timeout) {
-		return new Inspection(job, timeout, this.sessions).revoke(token);
+		String purpose = grant.job().name() + ": recording that its fire time has run";
+		try {
+			return ask(this.sessions.writer(session.times()),
+					new SessionCall<>(LeaseCalls.COMPLETE, new Ended(claim, completed, false), purpose),
+					LeaseSession.deadlineIn(session.times().callTimeout()));
+		}
+		catch (EndedException ex) {
+			throw new LeaseStoreException(purpose + " failed: " + ex.getMessage(), ex);
+		}
+		catch (SQLException ex) {
+			throw SqlFailure.unknown(purpose, ex);
+		}
 	}
 
 	@Override
 	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
-		Claim claim = this.claims.of(grant);
+		Claim claim = claimOf(grant);
 		LeaseSession session = (claim != null) ? claim.session() : null;
 		if (claim == null || session == null) {
 			return false;
 		}
-		SessionCall<Boolean> call = new SessionCall<>(SessionCall.Rank.RELEASE,
-				grant.job().name() + ": giving its lease back", new ReleaseWork(claim, this.claims, completed));
-		SessionCall<Boolean> earlier = claim.releasing(call);
+		CompletableFuture<Boolean> released = new CompletableFuture<>();
+		CompletableFuture<Boolean> earlier = claim.releasing(released);
 		if (earlier == null) {
-			session.submit(call);
+			earlier = giveBack(session, claim, completed).whenComplete((ours, failure) -> {
+				this.claims.remove(claim.job(), claim);
+				if (failure != null) {
+					released.completeExceptionally(failure);
+				}
+				else {
+					released.complete(ours);
+				}
+			});
 		}
-		return await((earlier != null) ? earlier : call, session.times());
+		return awaitRelease(earlier, claim, LeaseSession.deadlineIn(session.times().callTimeout()));
 	}
 
-	private static boolean await(SessionCall<Boolean> call, SessionTimes times) {
-		try {
-			return call.awaitUninterruptibly(SessionCall.deadlineIn(times.callTimeout()));
+	/** Goes on without its caller. */
+	private CompletableFuture<Boolean> giveBack(LeaseSession holder, Claim claim, @Nullable Instant completed) {
+		if (completed == null || claim.grant() == null) {
+			return submit(holder, LeaseCalls.RELEASE, new Ended(claim, null, false))
+				.thenApply((given) -> given == LeaseCalls.Given.BACK);
 		}
-		catch (SessionEndedException ex) {
-			return false;
+		Ended ended = new Ended(claim, completed, false);
+		return submit(holder, LeaseCalls.RECORD_AND_RELEASE, ended)
+			.thenCompose((given) -> (given != LeaseCalls.Given.NOT_ALONE)
+					? CompletableFuture.completedFuture(given == LeaseCalls.Given.BACK)
+					: recordElsewhere(holder, ended));
+	}
+
+	private CompletableFuture<Boolean> recordElsewhere(LeaseSession holder, Ended ended) {
+		CompletableFuture<LeaseCalls.Given> recording;
+		try {
+			recording = submit(this.sessions.writer(holder.times()), LeaseCalls.RECORD, ended);
+		}
+		catch (LeaseStoreException ex) {
+			recording = CompletableFuture.failedFuture(ex);
+		}
+		return recording.handle((recorded, failure) -> new Recording(recorded, failure))
+			.thenCompose((made) -> unlock(holder, ended, made));
+	}
+
+	private static CompletableFuture<Boolean> unlock(LeaseSession holder, Ended ended, Recording made) {
+		boolean marked = made.given() == LeaseCalls.Given.BACK;
+		return submit(holder, LeaseCalls.RELEASE, new Ended(ended.claim(), null, marked)).thenApply((given) -> {
+			if (made.failure() != null) {
+				throw new LeaseStoreException(
+						"it is not known whether fire time " + ended.completed()
+								+ " was recorded as completed, so it may be run again; the lease is given back",
+						made.failure());
+			}
+			return marked && given == LeaseCalls.Given.BACK;
+		});
+	}
+
+	private static CompletableFuture<LeaseCalls.Given> submit(LeaseSession session,
+			SessionCall.Kind<Ended, LeaseCalls.Given> kind, Ended ended) {
+		SessionCall<Ended, LeaseCalls.Given> call = new SessionCall<>(kind, ended, purposeOfRelease(ended.claim()));
+		session.submit(call, LeaseSession.deadlineIn(session.times().callTimeout()));
+		return call.outcome();
+	}
+
+	private static String purposeOfRelease(Claim claim) {
+		return claim.job().name() + ": giving its lease back";
+	}
+
+	private static boolean awaitRelease(CompletableFuture<Boolean> released, Claim claim, long deadline) {
+		boolean interrupted = false;
+		try {
+			while (true) {
+				try {
+					return released.get(LeaseSession.nanosUntil(deadline), TimeUnit.NANOSECONDS);
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+		}
+		catch (ExecutionException ex) {
+			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
+			if (cause instanceof EndedException && !SqlFailure.isSilence(cause)) {
+				return false;
+			}
+			throw new LeaseStoreException(purposeOfRelease(claim) + " failed: " + cause.getMessage(), cause);
+		}
+		catch (TimeoutException ex) {
+			throw new LeaseStoreException(purposeOfRelease(claim) + " failed: no answer from Postgres in time", ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	@Override
+	public LeaseRecord inspect(JobId job, Duration timeout) {
+		return inspect(List.of(job), timeout).getOrDefault(job, LeaseCalls.UNKNOWN);
+	}
+
+	@Override
+	public Map<JobId, LeaseRecord> inspect(Collection<JobId> jobs, Duration timeout) {
+		Times times = new Times(timeout.multipliedBy(PATIENCE_OF_LOOKS), timeout);
+		String purpose = ((jobs.size() == 1) ? jobs.iterator().next().name() + ": looking at its lease"
+				: "Looking at " + jobs.size() + " leases") + " in Postgres";
+		return withSession(purpose, times, () -> this.sessions.any(times), (session, deadline) -> {
+			Map<JobId, LeaseRecord> records = new LinkedHashMap<>();
+			ask(session, new SessionCall<>(LeaseCalls.INSPECT, List.copyOf(jobs), purpose), deadline)
+				.forEach(records::put);
+			return records;
+		});
+	}
+
+	@Override
+	public boolean revoke(JobId job, long token, Duration timeout) {
+		Times times = new Times(timeout.multipliedBy(PATIENCE_OF_LOOKS), timeout);
+		String purpose = job.name() + ": taking its lease away in Postgres";
+		return withSession(purpose, times, () -> this.sessions.writer(times), (session, deadline) -> ask(session,
+				new SessionCall<>(LeaseCalls.REVOKE, new LeaseCalls.Revocation(job, token), purpose), deadline));
+	}
+
+	/** Again on another session, if the end of the first was noticed only now. */
+	private static <T> T withSession(String purpose, Times times, Supplier<LeaseSession> sessions, Look<T> look) {
+		long openBy = LeaseSession.deadlineIn(times.openingTimeout());
+		try {
+			for (int tries = 0;; tries++) {
+				try {
+					LeaseSession session = sessions.get();
+					session.awaitOpen(purpose, openBy);
+					return look.at(session, LeaseSession.deadlineIn(times.callTimeout()));
+				}
+				catch (EndedException ex) {
+					if (tries > 0) {
+						throw new LeaseStoreException(purpose + " failed: " + ex.getMessage(), ex);
+					}
+				}
+			}
 		}
 		catch (SQLException ex) {
-			throw SqlFailure.unknown(call.purpose(), ex);
+			throw SqlFailure.unknown(purpose, ex);
 		}
 	}
 
@@ -196,14 +543,34 @@ public final class PostgresLeaseStore implements LeaseStore, AutoCloseable {
 	 */
 	@Override
 	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
-		return this.watches.add(job, freed);
+		return this.standBys.add(job, freed);
 	}
 
 	/** Ends all sessions, and with them, on the server, all leases. */
 	@Override
 	public void close() {
-		this.watches.close();
+		this.standBys.close();
 		this.sessions.close();
+	}
+
+	/**
+	 * What has become of a fire time that was to be recorded.
+	 *
+	 * @param given the answer, or null
+	 * @param failure why there is none, or null
+	 */
+	private record Recording(LeaseCalls.@Nullable Given given, @Nullable Throwable failure) {
+	}
+
+	/**
+	 * What is asked of a session that is open.
+	 *
+	 * @param <T> the type of the answer
+	 */
+	private interface Look<T> {
+
+		T at(LeaseSession session, long deadline) throws EndedException, SQLException;
+
 	}
 
 }

@@ -53,7 +53,7 @@ public final class PostgresSchema {
 	public void initialize() {
 		try (Connection connection = open()) {
 			int replyTimeout = connection.getNetworkTimeout();
-			LeaseConnection.limitWait(connection, REPLY_TIMEOUT);
+			LeaseStatements.limitReply(connection, REPLY_TIMEOUT);
 			try {
 				initialize(connection);
 			}
@@ -69,7 +69,7 @@ public final class PostgresSchema {
 	}
 
 	private static void initialize(Connection connection) throws SQLException {
-		PostgresProbe.requirePostgres(connection);
+		PostgresCheck.requirePostgres(connection);
 		connection.setAutoCommit(false);
 		try (Statement statement = connection.createStatement()) {
 			createIfMissing(statement);
@@ -114,6 +114,9 @@ public final class PostgresSchema {
 	}
 
 	private static LeaseStoreException notCreated(SQLException failure) {
+		if (SqlFailure.isOfPooler(failure)) {
+			return SqlFailure.pooler(failure);
+		}
 		return switch (SqlFailure.state(failure)) {
 			case SqlFailure.NOT_PERMITTED, "3F000",
 					"25006" ->

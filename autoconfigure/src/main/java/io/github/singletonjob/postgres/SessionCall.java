@@ -1,104 +1,126 @@
 package io.github.singletonjob.postgres;
 
 import java.sql.SQLException;
-import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 import io.github.singletonjob.lease.LeaseStoreException;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something to be done on the thread of a session, and the answer to it. Caller and
- * session can both end it; whoever comes first decides. If the caller has stopped
- * waiting, the session undoes what was done.
+ * Something that is asked of a session, and the answer. Caller and session can both end
+ * it; the first to do so decides. If the caller has stopped waiting, what was done is
+ * given to {@link #undo}.
  *
- * @param <T> the type of the answer
+ * @param <Q> what is asked
+ * @param <A> the answer
  */
-final class SessionCall<T> {
+final class SessionCall<Q, A> {
 
-	private static final Log logger = LogFactory.getLog(SessionCall.class);
+	private final CompletableFuture<A> answer = new CompletableFuture<>();
 
-	private final Rank rank;
+	private final Kind<Q, A> kind;
+
+	private final Q asked;
 
 	private final String purpose;
 
-	private final Work<T> work;
-
-	private final CompletableFuture<T> answer = new CompletableFuture<>();
+	private final Consumer<A> undo;
 
 	/**
 	 * Creates a call.
-	 * @param rank what it gives way to
+	 * @param kind its kind
+	 * @param asked what is asked
 	 * @param purpose what it is for, as the beginning of an error message
-	 * @param work what is to be done
+	 * @param undo is given an answer that came when the caller had stopped waiting;
+	 * called by the session
 	 */
-	SessionCall(Rank rank, String purpose, Work<T> work) {
-		this.rank = rank;
+	SessionCall(Kind<Q, A> kind, Q asked, String purpose, Consumer<A> undo) {
+		this.kind = kind;
+		this.asked = asked;
 		this.purpose = purpose;
-		this.work = work;
+		this.undo = undo;
 	}
 
-	Rank rank() {
-		return this.rank;
+	SessionCall(Kind<Q, A> kind, Q asked, String purpose) {
+		this(kind, asked, purpose, (late) -> {
+		});
 	}
 
-	String purpose() {
-		return this.purpose;
+	Kind<Q, A> kind() {
+		return this.kind;
 	}
 
-	/** Called by the session. */
-	void perform(LeaseConnection connection) throws SQLException {
-		if (this.answer.isDone()) {
-			this.work.forget();
-			return;
-		}
-		T result = this.work.perform(connection);
+	Q asked() {
+		return this.asked;
+	}
+
+	boolean isDone() {
+		return this.answer.isDone();
+	}
+
+	/** Whether the caller has stopped waiting before there was an answer. */
+	boolean isAbandoned() {
+		return this.answer.isCancelled();
+	}
+
+	/** Stops waiting. */
+	void abandon() {
+		this.answer.cancel(false);
+	}
+
+	/**
+	 * Says that the reply did not come.
+	 * @param findings the end of the message
+	 */
+	LeaseStoreException unanswered(String findings, Throwable cause) {
+		return new LeaseStoreException(this.purpose + " failed: no answer from Postgres in time" + findings, cause);
+	}
+
+	void answer(A result) {
 		if (!this.answer.complete(result)) {
-			this.work.undo(connection);
+			this.undo.accept(result);
 		}
 	}
 
-	/** Called by the session: there will be no answer but this. */
-	void fail(Exception failure) {
-		if (!this.answer.completeExceptionally(failure)) {
-			logger.debug("A call that nobody waits for any more has failed", failure);
-			this.work.forget();
-		}
+	/** There will be no answer but this. */
+	void fail(Throwable failure) {
+		this.answer.completeExceptionally(failure);
 	}
 
 	/**
 	 * Waits for the answer and stops waiting when the time is over or the thread is
-	 * interrupted; then the session undoes what it does.
+	 * interrupted.
 	 * @param deadline until when, in {@link System#nanoTime()}
-	 * @throws SessionEndedException if the session is over
+	 * @throws LeaseSession.EndedException if the session is over
 	 * @throws SQLException if the server refused
 	 * @throws LeaseStoreException if there is no answer
 	 */
-	T await(long deadline) throws SessionEndedException, SQLException {
+	A await(long deadline) throws LeaseSession.EndedException, SQLException {
 		try {
-			return this.answer.get(nanosUntil(deadline), TimeUnit.NANOSECONDS);
+			return this.answer.get(LeaseSession.nanosUntil(deadline), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
 			throw rethrown(ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			return lastLook("no answer from Postgres in time", ex);
+			return lastLook(unanswered("", ex));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			return lastLook("the thread was interrupted before Postgres answered", ex);
+			return lastLook(new LeaseStoreException(
+					this.purpose + " failed: the thread was interrupted before Postgres answered", ex));
 		}
 	}
 
-	private T lastLook(String message, Exception cause) throws SessionEndedException, SQLException {
+	private A lastLook(LeaseStoreException unknown) throws LeaseSession.EndedException, SQLException {
 		if (this.answer.cancel(false)) {
-			throw new LeaseStoreException(this.purpose + " failed: " + message, cause);
+			throw unknown;
 		}
 		try {
 			return this.answer.join();
@@ -108,50 +130,13 @@ final class SessionCall<T> {
 		}
 	}
 
-	/**
-	 * Waits for the answer, also on an interrupted thread, and never stops the call.
-	 * @param deadline until when, in {@link System#nanoTime()}
-	 * @throws SessionEndedException if the session is over
-	 * @throws SQLException if the server refused
-	 * @throws LeaseStoreException if there is no answer yet
-	 */
-	T awaitUninterruptibly(long deadline) throws SessionEndedException, SQLException {
-		boolean interrupted = false;
-		try {
-			while (true) {
-				try {
-					return this.answer.get(nanosUntil(deadline), TimeUnit.NANOSECONDS);
-				}
-				catch (InterruptedException ex) {
-					interrupted = true;
-				}
-			}
-		}
-		catch (ExecutionException ex) {
-			throw rethrown(ex.getCause());
-		}
-		catch (TimeoutException ex) {
-			throw new LeaseStoreException(this.purpose + " failed: no answer from Postgres in time", ex);
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
+	/** What comes of it, for those who go on from there. */
+	CompletableFuture<A> outcome() {
+		return this.answer.copy();
 	}
 
-	/** Stops waiting: the session undoes what it does. */
-	void abandon() {
-		this.answer.cancel(false);
-	}
-
-	/** Whether the caller has stopped waiting before there was an answer. */
-	boolean isAbandoned() {
-		return this.answer.isCancelled();
-	}
-
-	private static RuntimeException rethrown(@Nullable Throwable cause) throws SessionEndedException, SQLException {
-		if (cause instanceof SessionEndedException ended) {
+	private RuntimeException rethrown(@Nullable Throwable cause) throws LeaseSession.EndedException, SQLException {
+		if (cause instanceof LeaseSession.EndedException ended) {
 			throw ended;
 		}
 		if (cause instanceof SQLException refused) {
@@ -160,42 +145,35 @@ final class SessionCall<T> {
 		if (cause instanceof LeaseStoreException unknown) {
 			return unknown;
 		}
-		return new LeaseStoreException("The Postgres lease session has failed unexpectedly", cause);
-	}
-
-	static long nanosUntil(long deadline) {
-		return Math.max(0, deadline - System.nanoTime());
-	}
-
-	static long deadlineIn(Duration time) {
-		return System.nanoTime() + time.toNanos();
+		return new LeaseStoreException(this.purpose + " failed: the Postgres lease session has failed unexpectedly",
+				cause);
 	}
 
 	/**
-	 * What is served first: renewals before all, so that nothing can starve them.
-	 */
-	enum Rank {
-
-		RENEW, RELEASE, ACQUIRE, INSPECT
-
-	}
-
-	/**
-	 * What is to be done.
+	 * A kind of calls, of which those that wait are sent together.
 	 *
-	 * @param <T> the type of the answer
+	 * @param <Q> what is asked
+	 * @param <A> the answer
+	 * @param rank what is served first: the smaller
+	 * @param byCaller whether an idle session may be used by the thread of the caller
+	 * @param seenThrough whether the call goes on when its caller has stopped waiting
+	 * @param refusedAlone whether what the server refuses is sent again one by one,
+	 * because a single one may be the reason
+	 * @param statement sends several and answers each, in their order
 	 */
-	interface Work<T> {
+	record Kind<Q, A>(int rank, boolean byCaller, boolean seenThrough, boolean refusedAlone,
+			Statement<Q, A> statement) {
+	}
 
-		T perform(LeaseConnection connection) throws SQLException;
+	/**
+	 * What is sent.
+	 *
+	 * @param <Q> what is asked
+	 * @param <A> the answer
+	 */
+	interface Statement<Q, A> {
 
-		/** It was done, but nobody waits for it any more: leaves nothing behind. */
-		default void undo(LeaseConnection connection) throws SQLException {
-		}
-
-		/** It was not done, or is over with its session, and nobody waits for it. */
-		default void forget() {
-		}
+		List<A> execute(LeaseSession session, List<Q> asked) throws SQLException;
 
 	}
 

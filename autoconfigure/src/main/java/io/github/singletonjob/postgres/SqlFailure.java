@@ -1,5 +1,6 @@
 package io.github.singletonjob.postgres;
 
+import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 
 import io.github.singletonjob.lease.LeaseStoreException;
@@ -25,6 +26,10 @@ final class SqlFailure {
 
 	static final String GRANT_HINT = "Have an administrator execute: GRANT SELECT, INSERT, UPDATE ON " + LeaseSql.TABLE
 			+ ", " + LeaseSql.FIRE_TIME_TABLE + " TO the store's user";
+
+	static final String POOLER_ACTION = "Give the store a connection straight to Postgres (a DataSource bean"
+			+ " qualified @SingletonJobDataSource), or one through a pooler that keeps one session for each connection"
+			+ " (PgBouncer: pool_mode = session). The application itself can go on using the pooler";
 
 	private static final String WHO_BLOCKS = "select a.pid, a.application_name, a.state, a.xact_start, a.query"
 			+ " from pg_locks l join pg_stat_activity a using (pid) where l.relation in ('" + LeaseSql.TABLE
@@ -80,6 +85,41 @@ final class SqlFailure {
 	}
 
 	/**
+	 * Whether the reply did not come in time, rather than the connection having ended.
+	 */
+	static boolean isSilence(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof SocketTimeoutException) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * What a backend that did not answer was waiting for.
+	 * @param type its {@code wait_event_type}, or null
+	 * @param event its {@code wait_event}, or null
+	 * @return the end of an error message
+	 */
+	static String waitingFor(@Nullable String type, @Nullable String event) {
+		if (event == null) {
+			return ". Its server process was working; the server may be overloaded";
+		}
+		if (event.equals("SyncRep")) {
+			return ". Its server process was waiting for replication (SyncRep): no synchronous standby confirms what is"
+					+ " committed. Start the standby, or take it out of synchronous_standby_names";
+		}
+		return switch ((type != null) ? type : "") {
+			case "IO" -> ". Its server process was waiting for the disk (" + event + ")";
+			case "Lock" ->
+				". Its server process was waiting for a lock (" + event + "). To see who has it: " + WHO_BLOCKS;
+			case "Client" -> ". Its server process had nothing to do: the network loses what is sent";
+			default -> ". Its server process was waiting for " + type + ": " + event;
+		};
+	}
+
+	/**
 	 * What it means that no session could be opened.
 	 */
 	static LeaseStoreException opening(SQLException failure) {
@@ -92,9 +132,30 @@ final class SqlFailure {
 							+ " (pool_mode = session), have it ignore that parameter (ignore_startup_parameters)",
 					failure);
 		}
-		return new LeaseStoreException(
-				"No lease session could be opened on Postgres: " + message + " (SQL state " + state(failure) + ")",
-				failure);
+		if (isRefusal(failure)) {
+			return new UnusableStoreException("Postgres refuses the lease session: " + message,
+					"Check the user, the password and the name of the database that the store connects with,"
+							+ " and pg_hba.conf on the server",
+					failure);
+		}
+		Throwable root = failure;
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			root = cause;
+		}
+		String reason = (root != failure) ? ": " + root : "";
+		return new LeaseStoreException("No lease session could be opened on Postgres: " + message + " (SQL state "
+				+ state(failure) + ")" + reason, failure);
+	}
+
+	/** Unknown role, wrong password (class 28), unknown database. */
+	private static boolean isRefusal(SQLException failure) {
+		return state(failure).startsWith("28") || state(failure).equals("3D000");
+	}
+
+	/** A pooler that shares sessions is in between. */
+	static UnusableStoreException pooler(SQLException failure) {
+		return new UnusableStoreException("There is a pooler between the lease store and Postgres that does not"
+				+ " keep a session for each connection (" + failure.getMessage() + ")", POOLER_ACTION, failure);
 	}
 
 	static LeaseStoreException unknown(String purpose, SQLException failure) {

@@ -1,11 +1,11 @@
 package io.github.singletonjob.postgres;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 
 import io.github.singletonjob.lease.JobId;
@@ -18,21 +18,25 @@ import io.github.singletonjob.lease.UnusableStoreException;
  * and the primary, no transaction pooler is in between, advisory locks exclude, and the
  * tables and the rights are there. Changes nothing.
  */
-final class PostgresProbe {
+final class PostgresCheck {
 
 	private static final int OLDEST_VERSION = 14;
 
 	private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(5);
 
-	private static final String POOLER_ACTION = "Give the store a connection straight to Postgres (a DataSource bean"
-			+ " qualified @SingletonJobDataSource), or one through a pooler that keeps one session for each connection"
-			+ " (PgBouncer: pool_mode = session). The application itself can go on using the pooler";
+	private static final int ROUNDS = 6;
+
+	private static final String BACKEND = "select pg_backend_pid()";
+
+	private static final String LEAVE_SETTING = "select set_config('singleton_job.probe', '%s', false)";
+
+	private static final String READ_SETTING = "select coalesce(current_setting('singleton_job.probe', true), '')";
 
 	private final SessionSource source;
 
 	private volatile boolean passed;
 
-	PostgresProbe(SessionSource source) {
+	PostgresCheck(SessionSource source) {
 		this.source = source;
 	}
 
@@ -57,7 +61,7 @@ final class PostgresProbe {
 				checkSessions(first, second);
 			}
 			finally {
-				LeaseConnection.end(second);
+				LeaseStatements.end(second);
 			}
 			checkTables(first);
 		}
@@ -65,7 +69,7 @@ final class PostgresProbe {
 			throw new LeaseStoreException("Postgres could not be probed: " + SqlFailure.explain(ex), ex);
 		}
 		finally {
-			LeaseConnection.end(first);
+			LeaseStatements.end(first);
 		}
 	}
 
@@ -108,19 +112,78 @@ final class PostgresProbe {
 
 	private static void checkSessions(Connection first, Connection second) throws SQLException {
 		try {
-			if (new PoolerDetection(first, second).find()) {
+			if (isPooled(first, second)) {
 				throw new UnusableStoreException("There is a transaction pooler between the lease store and Postgres: a"
 						+ " connection does not keep its session, so a lease would be left behind in another one",
-						POOLER_ACTION, null);
+						SqlFailure.POOLER_ACTION, null);
 			}
 			checkAdvisoryLocks(first, second);
 		}
 		catch (SQLException ex) {
 			if (SqlFailure.isOfPooler(ex)) {
-				throw new UnusableStoreException("There is a pooler between the lease store and Postgres that does not"
-						+ " keep a session for each connection (" + ex.getMessage() + ")", POOLER_ACTION, ex);
+				throw SqlFailure.pooler(ex);
 			}
 			throw ex;
+		}
+	}
+
+	/**
+	 * Finds a pooler that gives a connection another session for each transaction. Three
+	 * signs, none of which a connection with a session of its own can show:
+	 * <ol>
+	 * <li>Two connections that are open at once have the same backend: a pooler that is
+	 * idle gives its one warm session to each.</li>
+	 * <li>A session setting of the one connection is seen by the other, or is gone.</li>
+	 * <li>The backend of a connection changes. To provoke that, two transactions are open
+	 * at once, so that there are two sessions, and end in both orders: a pooler that
+	 * hands out the session which was given back last swaps them in the one order, a
+	 * pooler that hands out the one which waits longest in the other.</li>
+	 * </ol>
+	 */
+	private static boolean isPooled(Connection first, Connection second) throws SQLException {
+		String firstBackend = text(first, BACKEND);
+		String secondBackend = text(second, BACKEND);
+		if (firstBackend.equals(secondBackend) || isSettingShared(first, second)) {
+			return true;
+		}
+		for (int round = 0; round < ROUNDS; round++) {
+			execute(first, "begin");
+			execute(second, "begin");
+			boolean changed = isChanged(first, firstBackend) || isChanged(second, secondBackend);
+			boolean firstEndsFirst = round % 2 == 0;
+			execute(firstEndsFirst ? first : second, "commit");
+			execute(firstEndsFirst ? second : first, "commit");
+			if (changed || isChanged(first, firstBackend) || isChanged(second, secondBackend)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private static boolean isSettingShared(Connection first, Connection second) throws SQLException {
+		String nonce = UUID.randomUUID().toString();
+		text(first, LEAVE_SETTING.formatted(nonce));
+		boolean shared = text(second, READ_SETTING).equals(nonce) || !text(first, READ_SETTING).equals(nonce);
+		text(first, LEAVE_SETTING.formatted(""));
+		return shared;
+	}
+
+	private static boolean isChanged(Connection connection, String backend) throws SQLException {
+		return !text(connection, BACKEND).equals(backend);
+	}
+
+	/** The driver's own transactions are prepared statements. */
+	private static void execute(Connection connection, String command) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(command);
+		}
+	}
+
+	/** Never a prepared statement, which a pooler can lose between two executions. */
+	private static String text(Connection connection, String question) throws SQLException {
+		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(question)) {
+			row.next();
+			return row.getString(1);
 		}
 	}
 
@@ -142,9 +205,8 @@ final class PostgresProbe {
 	 */
 	private static void checkTables(Connection connection) throws SQLException {
 		LeaseRequest request = new LeaseRequest(new JobId("probe", "probe"), "", "", Duration.ZERO, Duration.ZERO, 0);
-		try (PreparedStatement explain = connection.prepareStatement("explain " + LeaseSql.ACQUIRE)) {
-			AcquireStatement.bind(explain, request);
-			explain.execute();
+		try {
+			LeaseStatements.explainTake(connection, new Claim(request));
 		}
 		catch (SQLException ex) {
 			throw table(ex);
