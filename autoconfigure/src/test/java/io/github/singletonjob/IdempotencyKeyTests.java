@@ -31,6 +31,42 @@ class IdempotencyKeyTests {
 	}
 
 	@Test
+	void enumsOfTwoTypesAreKeptApart() {
+		assertThat(IdempotencyKey.of(First.OPEN)).isNotEqualTo(IdempotencyKey.of(Second.OPEN));
+		assertThat(IdempotencyKey.of(First.OPEN)).isEqualTo(IdempotencyKey.of(First.OPEN));
+	}
+
+	@Test
+	void halfOfASurrogatePairIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> IdempotencyKey.of("invoice", "\ud83e"))
+			.withMessageContaining("surrogate");
+		assertThatIllegalArgumentException().isThrownBy(() -> IdempotencyKey.of('\ud83e'))
+			.withMessageContaining("surrogate");
+		assertThat(IdempotencyKey.of("🧾")).isNotNull();
+	}
+
+	@Test
+	void aKeyFromElsewhereFitsIntoAHeaderField() {
+		assertThat(new IdempotencyKey("8e03978e-40d5-43dd-bc93-6894a57f9324")).isNotNull();
+		for (String value : new String[] { "", " ", "a b", "a\r\nX-Evil: 1", "ü", "x".repeat(256) }) {
+			assertThatIllegalArgumentException().isThrownBy(() -> new IdempotencyKey(value))
+				.withMessageContaining("1 to 255 visible ASCII characters");
+		}
+	}
+
+	private enum First {
+
+		OPEN
+
+	}
+
+	private enum Second {
+
+		OPEN
+
+	}
+
+	@Test
 	void partsAreKeptApart() {
 		assertThat(IdempotencyKey.of("a", "bc")).isNotEqualTo(IdempotencyKey.of("ab", "c"));
 		assertThat(IdempotencyKey.of("a", "bc")).isNotEqualTo(IdempotencyKey.of("bc", "a"));

@@ -8,17 +8,21 @@ import io.github.singletonjob.jpa.FencingToken;
 import io.github.singletonjob.lease.LeasedRun;
 import io.github.singletonjob.servers.PostgresServer;
 import jakarta.persistence.Column;
+import jakarta.persistence.ElementCollection;
 import jakarta.persistence.Embeddable;
 import jakarta.persistence.Embedded;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
+import jakarta.persistence.LockModeType;
 import jakarta.persistence.OptimisticLockException;
 import jakarta.persistence.Table;
 import jakarta.persistence.Version;
 import org.hibernate.SessionFactory;
 import org.hibernate.StatelessSession;
+import org.hibernate.annotations.OptimisticLock;
+import org.hibernate.annotations.SoftDelete;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -219,6 +223,87 @@ class FencingTokenTests {
 	}
 
 	@Test
+	void outsideOfAnyRunAGreaterValueInTheEntityIsNotWritten() {
+		database.write(34);
+		update(1, (invoice) -> {
+			invoice.setStatus("EDITED");
+			invoice.setFence(9_000_000_000_000_000L);
+		});
+		assertThat(database.fence(1)).isEqualTo(34);
+		Invoice detached = update(1, this.entities::detach);
+		detached.setStatus("MERGED");
+		detached.setFence(9_000_000_000_000_000L);
+		assertThat(merge(detached).getFence()).isEqualTo(34);
+		assertThat(database.fence(1)).isEqualTo(34);
+		assertThat(database.status(1)).isEqualTo("MERGED");
+	}
+
+	@Test
+	void insideARunAGreaterValueInTheEntityDoesNotCount() {
+		Runs.in(this.run, () -> update(1, (invoice) -> {
+			invoice.setStatus("CHARGED");
+			invoice.setFence(9_000_000_000_000_000L);
+		}));
+		assertThat(database.status(1)).isEqualTo("CHARGED");
+		assertThat(database.fence(1)).isEqualTo(33);
+	}
+
+	@Test
+	void anInsertDoesNotWriteTheValueOfTheEntity() {
+		inTransaction(() -> {
+			Invoice invoice = new Invoice(3);
+			invoice.setFence(77);
+			this.entities.persist(invoice);
+			return invoice;
+		});
+		assertThat(database.fence(3)).isZero();
+		Runs.in(this.run, () -> inTransaction(() -> {
+			Invoice invoice = new Invoice(4);
+			invoice.setFence(77);
+			this.entities.persist(invoice);
+			return invoice;
+		}));
+		assertThat(database.fence(4)).isEqualTo(33);
+	}
+
+	@Test
+	void anUpsertIsRefused() {
+		database.write(34);
+		for (LeasedRun bound : new LeasedRun[] { this.run, null }) {
+			Runnable upsert = () -> {
+				try (StatelessSession session = factory.unwrap(SessionFactory.class).openStatelessSession()) {
+					session.upsert(new Invoice(1));
+				}
+			};
+			Throwable refusal = catchThrowable(() -> {
+				if (bound != null) {
+					Runs.in(bound, upsert);
+				}
+				else {
+					upsert.run();
+				}
+			});
+			assertThat(causeOf(refusal, UnsupportedOperationException.class))
+				.hasMessageContaining("read it and update it");
+		}
+		assertThat(database.status(1)).isEqualTo("NEW");
+		assertThat(database.fence(1)).isEqualTo(34);
+	}
+
+	@Test
+	void aVersionThatIsOnlyIncrementedIsStoppedByTheVersionAlone() {
+		Runs.in(this.run, () -> {
+			Throwable refusal = catchThrowable(() -> inTransaction(() -> {
+				Invoice invoice = this.entities.find(Invoice.class, 1L, LockModeType.OPTIMISTIC_FORCE_INCREMENT);
+				database.write(34);
+				return invoice;
+			}));
+			assertThat(causeOf(refusal, OptimisticLockException.class)).isNotNull();
+		});
+		assertThat(database.fence(1)).isEqualTo(34);
+	}
+
+	@Test
 	void outsideOfAnyRunAnInsertWritesZero() {
 		inTransaction(() -> {
 			this.entities.persist(new Invoice(3));
@@ -309,7 +394,8 @@ class FencingTokenTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { WithoutVersion.class, WithText.class, NotUpdatable.class, WithEmbedded.class })
+	@ValueSource(classes = { WithExcludedAttribute.class, WithExcludedCollection.class, WithSoftDelete.class,
+			WithoutVersion.class, WithText.class, NotUpdatable.class, WithEmbedded.class })
 	void whatCannotWorkIsRefusedAtStart(Class<?> entity) {
 		Throwable refusal = catchThrowable(() -> entityManagers(entity).close());
 		String message = entity.getAnnotation(Refused.class).value();
@@ -416,6 +502,59 @@ class FencingTokenTests {
 
 		@Id
 		long id;
+
+		@FencingToken
+		long fence;
+
+	}
+
+	@Entity
+	@Refused("a write of 'note' would pass it")
+	static class WithExcludedAttribute {
+
+		@Id
+		long id;
+
+		@Version
+		long version;
+
+		@OptimisticLock(excluded = true)
+		String note;
+
+		@FencingToken
+		long fence;
+
+	}
+
+	@Entity
+	@Refused("a write of 'tags' would pass it")
+	static class WithExcludedCollection {
+
+		@Id
+		long id;
+
+		@Version
+		long version;
+
+		@ElementCollection
+		@OptimisticLock(excluded = true)
+		java.util.List<String> tags;
+
+		@FencingToken
+		long fence;
+
+	}
+
+	@Entity
+	@SoftDelete
+	@Refused("whose deletes compare no version")
+	static class WithSoftDelete {
+
+		@Id
+		long id;
+
+		@Version
+		long version;
 
 		@FencingToken
 		long fence;

@@ -1,6 +1,6 @@
 package io.github.singletonjob.autoconfigure;
 
-import io.github.singletonjob.scope.RunRequest;
+import io.github.singletonjob.scope.RequestScopeForRun;
 
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -17,8 +17,8 @@ import org.springframework.web.context.request.RequestScope;
 class RunRequestConfiguration {
 
 	@Bean
-	static RunRequest singletonJobRunRequest() {
-		return new RunRequest();
+	static RequestScopeForRun singletonJobRunRequest() {
+		return new RequestScopeForRun();
 	}
 
 	/** A web application has the scope already. */

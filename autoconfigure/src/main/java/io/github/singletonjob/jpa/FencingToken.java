@@ -32,8 +32,8 @@ import org.hibernate.annotations.ValueGenerationType;
  * elsewhere with another one, as a detached entity does; an insert writes 0.
  * <li><b>In nested runs</b> the innermost counts, unless a job is named.
  * </ul>
- * A greater value that the entity itself brings is taken for that of a newer run. To
- * lower one, use SQL.
+ * The value that the entity itself brings does not count, unless the row was not read, as
+ * in a {@code StatelessSession}. To change a token, use SQL.
  * <p>
  * Tokens of different jobs cannot be compared: let one job write a row, or name the one
  * that does. Hibernate does not see rows that a bulk statement or plain SQL writes; such

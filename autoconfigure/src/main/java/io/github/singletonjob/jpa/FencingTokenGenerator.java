@@ -3,8 +3,12 @@ package io.github.singletonjob.jpa;
 import java.lang.reflect.Member;
 import java.util.EnumSet;
 
+import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobRun;
+import io.github.singletonjob.StaleTokenException;
+import io.github.singletonjob.lease.LeasedRun;
 import org.hibernate.AnnotationException;
+import org.hibernate.annotations.SoftDelete;
 import org.hibernate.engine.spi.EntityEntry;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.generator.AnnotationBasedGenerator;
@@ -12,6 +16,7 @@ import org.hibernate.generator.BeforeExecutionGenerator;
 import org.hibernate.generator.EventType;
 import org.hibernate.generator.EventTypeSets;
 import org.hibernate.generator.GeneratorCreationContext;
+import org.hibernate.mapping.Collection;
 import org.hibernate.mapping.PersistentClass;
 import org.hibernate.mapping.Property;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +68,26 @@ public final class FencingTokenGenerator implements AnnotationBasedGenerator<Fen
 			throw refusal("needs a plain @Version attribute beside it, because only a version stops an entity that was"
 					+ " read before a newer run wrote its row");
 		}
+		requireThatTheVersionCoversAll(owner);
+	}
+
+	/** A write that leaves the version alone could follow that of a newer run. */
+	private void requireThatTheVersionCoversAll(PersistentClass owner) {
+		for (Property other : owner.getSubclassPropertyClosure()) {
+			boolean written = (other.getValue() instanceof Collection collection) ? !collection.isInverse()
+					: isUpdatable(other);
+			if (written && !other.isOptimisticLocked()) {
+				throw refusal("needs a version that covers all attributes, because a write of '" + other.getName()
+						+ "' would pass it: remove @OptimisticLock(excluded = true) there");
+			}
+		}
+		for (Class<?> type = owner.getMappedClass(); type != null; type = type.getSuperclass()) {
+			if (type.isAnnotationPresent(SoftDelete.class)) {
+				throw refusal(
+						"cannot stand in an entity with @SoftDelete, whose deletes compare no version: mark rows as"
+								+ " deleted by an attribute");
+			}
+		}
 	}
 
 	// Hibernate 6 has no other name for it
@@ -85,21 +110,49 @@ public final class FencingTokenGenerator implements AnnotationBasedGenerator<Fen
 	public Object generate(SharedSessionContractImplementor session, Object owner, @Nullable Object currentValue,
 			EventType eventType) {
 		EntityEntry entry = session.getPersistenceContextInternal().getEntry(owner);
-		Object loaded = (entry != null) ? entry.getLoadedValue(this.attribute) : null;
-		long seen = Math.max(number(loaded), number(currentValue));
-		JobRun run = WritingRun.find(this.job);
+		// What an entity that was not read says is all that there is to compare
+		long seen = number((entry != null) ? entry.getLoadedValue(this.attribute) : currentValue);
+		if (eventType == EventType.INSERT) {
+			seen = 0;
+		}
+		JobRun run = writingRun();
 		if (run == null) {
 			return seen;
 		}
-		WritingRun.ensureNotBelow(run, seen, this.entity);
+		ensureNotBelow(run, seen);
 		return run.token();
 	}
 
 	/** Refuses a delete of a row that a newer run has written. */
 	void beforeDelete(@Nullable Object seen) {
-		JobRun run = WritingRun.find(this.job);
+		JobRun run = writingRun();
 		if (run != null) {
-			WritingRun.ensureNotBelow(run, number(seen), this.entity);
+			ensureNotBelow(run, number(seen));
+		}
+	}
+
+	/** The innermost run, or that of the named job among those around it. */
+	private @Nullable JobRun writingRun() {
+		JobRun run = CurrentJobRun.find().orElse(null);
+		while (run != null && !this.job.isEmpty() && !run.job().equals(this.job)) {
+			run = (run instanceof LeasedRun leased) ? leased.enclosing().orElse(null) : null;
+		}
+		return run;
+	}
+
+	private void ensureNotBelow(JobRun run, long seen) {
+		if (run instanceof LeasedRun leased) {
+			leased.ensureOpen();
+		}
+		if (seen > run.token()) {
+			StaleTokenException refusal = new StaleTokenException(run.job(), run.token(),
+					run.job() + ": a row of " + this.entity + " carries token " + seen
+							+ ", so it is not written with token " + run.token()
+							+ ": a newer run has written it, or another job");
+			if (run instanceof LeasedRun leased) {
+				leased.refused(refusal);
+			}
+			throw refusal;
 		}
 	}
 

@@ -31,6 +31,9 @@ final class BodyCall {
 
 	private final RunScopes scopes;
 
+	// Ended by the thread on which the work of the run ends
+	private volatile RunScopes.@Nullable Opened opened;
+
 	private Runnable unlimit = () -> {
 	};
 
@@ -83,8 +86,12 @@ final class BodyCall {
 		return this.run.job().equals(job) && this.run.token() == token;
 	}
 
-	/** Takes the limit of the run back. */
-	void unlimit() {
+	/** Ends what the body had, and takes the limit of the run back. */
+	void workHasEnded() {
+		RunScopes.Opened ending = this.opened;
+		if (ending != null) {
+			ending.end();
+		}
 		this.unlimit.run();
 	}
 
@@ -114,7 +121,8 @@ final class BodyCall {
 		try (CurrentJobRun.Scope scope = CurrentJobRun.open(this.run)) {
 			waitForEarlierHolder();
 			this.run.ensureHeld();
-			try (AutoCloseable opened = this.scopes.open(this.run)) {
+			try (RunScopes.Opened scopesOfRun = this.scopes.open(this.run)) {
+				this.opened = scopesOfRun;
 				body.execute(this.run);
 			}
 		}

@@ -12,8 +12,8 @@ public interface RunScope {
 	 * Opens the scope. Called on the thread of the job, which the run is bound to, right
 	 * before its body.
 	 * @param run the run
-	 * @return what to close on the same thread right after the body, while the lease is
-	 * still kept; a failure to close is logged and does not replace what came of the body
+	 * @return what to close after the body; a failure to close is logged and does not
+	 * replace what came of the body
 	 * @throws RuntimeException if the body is not to begin; the run has failed then
 	 */
 	Opened open(LeasedRun run);
@@ -25,9 +25,17 @@ public interface RunScope {
 	interface Opened {
 
 		/**
-		 * Closes the scope.
+		 * Leaves the thread of the job: called on it right after the body, or after the
+		 * call that has begun it if the job returns a stage.
 		 */
 		void close();
+
+		/**
+		 * Ends the scope: called once after {@link #close()}, when the work of the run
+		 * has ended and its lease is still kept, on a thread that the run is bound to.
+		 */
+		default void end() {
+		}
 
 	}
 

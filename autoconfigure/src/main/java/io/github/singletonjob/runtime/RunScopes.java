@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 
+import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.lease.LeasedRun;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -21,27 +22,55 @@ final class RunScopes {
 		this.scopes = List.copyOf(scopes);
 	}
 
-	AutoCloseable open(LeasedRun run) {
-		Deque<RunScope.Opened> opened = new ArrayDeque<>();
+	Opened open(LeasedRun run) {
+		Opened opened = new Opened(run);
 		try {
-			this.scopes.forEach((scope) -> opened.push(scope.open(run)));
+			this.scopes.forEach((scope) -> opened.scopes.push(scope.open(run)));
+			return opened;
 		}
 		catch (RuntimeException | Error ex) {
-			close(run, opened);
+			opened.close();
+			opened.end();
 			throw ex;
 		}
-		return () -> close(run, opened);
 	}
 
-	private static void close(LeasedRun run, Deque<RunScope.Opened> opened) {
-		while (!opened.isEmpty()) {
-			try {
-				opened.pop().close();
-			}
-			catch (RuntimeException ex) {
-				logger.warn(run.job() + ": closing the scope of the run with token " + run.token() + " failed", ex);
+	/**
+	 * The scopes of one run that are open.
+	 */
+	static final class Opened implements AutoCloseable {
+
+		private final Deque<RunScope.Opened> scopes = new ArrayDeque<>();
+
+		private final LeasedRun run;
+
+		private Opened(LeasedRun run) {
+			this.run = run;
+		}
+
+		@Override
+		public void close() {
+			this.scopes.forEach((scope) -> carefully(scope::close));
+		}
+
+		/** Ends them, on any thread. */
+		void end() {
+			try (CurrentJobRun.Scope bound = CurrentJobRun.open(this.run)) {
+				this.scopes.forEach((scope) -> carefully(scope::end));
 			}
 		}
+
+		private void carefully(Runnable closing) {
+			try {
+				closing.run();
+			}
+			catch (RuntimeException ex) {
+				logger.warn(
+						this.run.job() + ": closing the scope of the run with token " + this.run.token() + " failed",
+						ex);
+			}
+		}
+
 	}
 
 }

@@ -210,7 +210,7 @@ public final class SingletonJobRunner {
 	private RunResult end(BodyCall call, @Nullable Throwable failure) {
 		ActiveRun run = call.run();
 		try {
-			call.unlimit();
+			call.workHasEnded();
 			RunResult result = this.closer.close(run, failure);
 			this.listener.ended(run, result);
 			return result;

@@ -27,13 +27,22 @@ public final class JobRunBeans implements Scope, RunScope {
 	public Opened open(LeasedRun run) {
 		RunBeans beans = new RunBeans(run);
 		this.runs.put(run, beans);
-		return () -> {
-			try {
-				beans.end();
+		return new Opened() {
+
+			@Override
+			public void close() {
 			}
-			finally {
-				this.runs.remove(run, beans);
+
+			@Override
+			public void end() {
+				try {
+					beans.end();
+				}
+				finally {
+					JobRunBeans.this.runs.remove(run, beans);
+				}
 			}
+
 		};
 	}
 

@@ -2,6 +2,7 @@ package io.github.singletonjob.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -9,6 +10,7 @@ import java.util.function.Supplier;
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobRun;
 import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.SingletonJob;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.memory.InMemoryLeaseStore;
@@ -19,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.beans.factory.support.ScopeNotActiveException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -27,6 +30,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.test.util.AopTestUtils;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.web.context.annotation.RequestScope;
@@ -194,6 +198,77 @@ class RunScopesTests {
 	}
 
 	@Test
+	void beansOfTheRunEndInTheReverseOrderOfTheirCreation() {
+		this.runner.withUserConfiguration(InOrder.class).run((context) -> {
+			run(context, "billing", (run) -> {
+				context.getBean("first", Stage.class).use();
+				context.getBean("second", Stage.class).use();
+				context.getBean("third", Stage.class).use();
+			});
+			assertThat(context.getBean(Log.class).lines).containsExactly("third ends", "second ends", "first ends");
+		});
+	}
+
+	@Test
+	void aBeanCanBeMadeWhileAnotherThreadOfTheRunNeedsAnother() {
+		this.runner.withUserConfiguration(NeedsAnotherThread.class).run((context) -> {
+			Notes notes = context.getBean(Notes.class);
+			List<String> made = new ArrayList<>();
+			run(context, "billing", (run) -> {
+				context.getBean(Creation.class).task = () -> onAnotherThread(() -> {
+					try (var scope = CurrentJobRun.open(run)) {
+						notes.add("made by the task");
+						return "";
+					}
+				});
+				made.add(context.getBean("slow", Stage.class).use());
+				made.addAll(notes.all());
+			});
+			assertThat(made).containsExactly("slow", "made by the task");
+		});
+	}
+
+	@Test
+	void aRequestScopedBeanIsRefusedToATaskThatOutlivesItsRun() {
+		this.runner.run((context) -> {
+			Basket basket = context.getBean(Basket.class);
+			RequestAttributes[] kept = new RequestAttributes[1];
+			run(context, "billing", (run) -> {
+				basket.add("first");
+				kept[0] = RequestContextHolder.getRequestAttributes();
+			});
+			RequestContextHolder.setRequestAttributes(kept[0]);
+			try {
+				assertThatThrownBy(basket::all).isInstanceOf(ScopeNotActiveException.class)
+					.rootCause()
+					.hasMessageContaining("has ended")
+					.hasMessageContaining("wait for it");
+			}
+			finally {
+				RequestContextHolder.resetRequestAttributes();
+			}
+		});
+	}
+
+	@Test
+	void theBeansOfAJobThatReturnsAStageLiveUntilItIsCompleted() {
+		this.runner.withUserConfiguration(Staged.class).run((context) -> {
+			Staged job = context.getBean(Staged.class);
+			CompletableFuture<Void> ended = job.report();
+			Staged target = AopTestUtils.getTargetObject(job);
+			assertThat(RequestContextHolder.getRequestAttributes()).isNull();
+			assertThat(context.getBean(Log.class).lines).isEmpty();
+			try (var scope = CurrentJobRun.open(target.run)) {
+				assertThat(context.getBean(Notes.class).all()).containsExactly("begun");
+			}
+			target.work.complete(null);
+			assertThat(ended).succeedsWithin(java.time.Duration.ofSeconds(10));
+			assertThat(context.getBean(Log.class).lines)
+				.containsExactlyInAnyOrder("notes of report written, held: true", "basket emptied");
+		});
+	}
+
+	@Test
 	void aRequestThatIsBoundStays() {
 		this.runner.run((context) -> {
 			RequestAttributes bound = new OtherRequest();
@@ -317,6 +392,99 @@ class RunScopesTests {
 			return (run) -> () -> {
 				throw new IllegalArgumentException("door is stuck");
 			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InOrder {
+
+		@Bean
+		@JobRunScope
+		Stage first(Log log) {
+			return new Stage("first", log);
+		}
+
+		@Bean
+		@JobRunScope
+		Stage second(Log log) {
+			return new Stage("second", log);
+		}
+
+		@Bean
+		@JobRunScope
+		Stage third(Log log) {
+			return new Stage("third", log);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeedsAnotherThread {
+
+		@Bean
+		Creation creation() {
+			return new Creation();
+		}
+
+		@Bean
+		@JobRunScope
+		Stage slow(Log log, Creation creation) throws Exception {
+			creation.task.call();
+			return new Stage("slow", log);
+		}
+
+	}
+
+	static class Creation {
+
+		private Callable<String> task;
+
+	}
+
+	static class Stage {
+
+		private final String name;
+
+		private final Log log;
+
+		Stage(String name, Log log) {
+			this.name = name;
+			this.log = log;
+		}
+
+		String use() {
+			return this.name;
+		}
+
+		@PreDestroy
+		void end() {
+			this.log.add(this.name + " ends");
+		}
+
+	}
+
+	static class Staged {
+
+		private final CompletableFuture<Void> work = new CompletableFuture<>();
+
+		private final Notes notes;
+
+		private final Basket basket;
+
+		private JobRun run;
+
+		Staged(Notes notes, Basket basket) {
+			this.notes = notes;
+			this.basket = basket;
+		}
+
+		@SingletonJob("report")
+		CompletableFuture<Void> report() {
+			this.run = JobRun.current();
+			this.notes.add("begun");
+			this.basket.add("begun");
+			return this.work;
 		}
 
 	}
