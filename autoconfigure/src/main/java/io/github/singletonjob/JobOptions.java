@@ -15,16 +15,18 @@ import org.jspecify.annotations.Nullable;
  * {@link OnLost#INTERRUPT}
  * @param handover whether a run waits for a holder before it that has not given its lease
  * back; null for {@link Handover#FAST}
+ * @param onShutdown what becomes of a run when the application stops; null for
+ * {@link OnShutdown#DEFAULT}
  */
 public record JobOptions(@Nullable Duration ttl, @Nullable Duration minHold, @Nullable Duration maxRun,
-		@Nullable OnLost onLost, @Nullable Handover handover) {
+		@Nullable OnLost onLost, @Nullable Handover handover, @Nullable OnShutdown onShutdown) {
 
 	/**
 	 * All defaults.
 	 * @return options that set nothing
 	 */
 	public static JobOptions defaults() {
-		return new JobOptions(null, null, null, null, null);
+		return new JobOptions(null, null, null, null, null, null);
 	}
 
 	/**
@@ -33,7 +35,7 @@ public record JobOptions(@Nullable Duration ttl, @Nullable Duration minHold, @Nu
 	 * @return new options
 	 */
 	public JobOptions withTtl(Duration ttl) {
-		return new JobOptions(ttl, this.minHold, this.maxRun, this.onLost, this.handover);
+		return new JobOptions(ttl, this.minHold, this.maxRun, this.onLost, this.handover, this.onShutdown);
 	}
 
 	/**
@@ -42,7 +44,7 @@ public record JobOptions(@Nullable Duration ttl, @Nullable Duration minHold, @Nu
 	 * @return new options
 	 */
 	public JobOptions withMaxRun(Duration maxRun) {
-		return new JobOptions(this.ttl, this.minHold, maxRun, this.onLost, this.handover);
+		return new JobOptions(this.ttl, this.minHold, maxRun, this.onLost, this.handover, this.onShutdown);
 	}
 
 	/**
@@ -51,7 +53,7 @@ public record JobOptions(@Nullable Duration ttl, @Nullable Duration minHold, @Nu
 	 * @return new options
 	 */
 	public JobOptions withOnLost(OnLost onLost) {
-		return new JobOptions(this.ttl, this.minHold, this.maxRun, onLost, this.handover);
+		return new JobOptions(this.ttl, this.minHold, this.maxRun, onLost, this.handover, this.onShutdown);
 	}
 
 	/**
@@ -60,7 +62,7 @@ public record JobOptions(@Nullable Duration ttl, @Nullable Duration minHold, @Nu
 	 * @return new options
 	 */
 	public JobOptions withMinHold(Duration minHold) {
-		return new JobOptions(this.ttl, minHold, this.maxRun, this.onLost, this.handover);
+		return new JobOptions(this.ttl, minHold, this.maxRun, this.onLost, this.handover, this.onShutdown);
 	}
 
 	/**
@@ -69,7 +71,16 @@ public record JobOptions(@Nullable Duration ttl, @Nullable Duration minHold, @Nu
 	 * @return new options
 	 */
 	public JobOptions withHandover(Handover handover) {
-		return new JobOptions(this.ttl, this.minHold, this.maxRun, this.onLost, handover);
+		return new JobOptions(this.ttl, this.minHold, this.maxRun, this.onLost, handover, this.onShutdown);
+	}
+
+	/**
+	 * The same options with another end at a stop of the application.
+	 * @param onShutdown what becomes of a run then
+	 * @return new options
+	 */
+	public JobOptions withOnShutdown(OnShutdown onShutdown) {
+		return new JobOptions(this.ttl, this.minHold, this.maxRun, this.onLost, this.handover, onShutdown);
 	}
 
 }

@@ -74,15 +74,17 @@ public interface JobRun {
 	/**
 	 * Whether this run may go on. False from the moment that the lease is lost, past its
 	 * deadline, not confirmed after the machine was suspended, or the run was cancelled
-	 * or has ended. True is a hint and no proof: the process can be paused right after
-	 * the answer. Only the fence decides what is written.
+	 * or has ended. A run that was cancelled is to stop soon, and can commit what it has
+	 * begun as long as its lease is held. True is a hint and no proof: the process can be
+	 * paused right after the answer. Only the fence decides what is written.
 	 * @return whether the lease is held as far as this instance knows
 	 */
 	boolean isHeld();
 
 	/**
 	 * Does nothing while {@link #isHeld()}.
-	 * @throws LeaseLostException if the lease is not held any more; it says why
+	 * @throws LeaseLostException if the lease is not held any more, or the run was
+	 * cancelled; it says why
 	 */
 	void ensureHeld();
 

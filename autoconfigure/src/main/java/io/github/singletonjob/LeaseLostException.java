@@ -1,9 +1,10 @@
 package io.github.singletonjob;
 
 /**
- * The lease of this run is over: it was lost, the run was cancelled, or it has ended.
- * Another holder may be at work already. What the run has committed so far stands; what
- * it has not committed is refused by a guarded database.
+ * This run must not go on: its lease was lost, its body has ended, or it was cancelled.
+ * What it has committed so far stands. Another holder may be at work already, and a
+ * guarded database refuses what this run has not committed, unless it was merely
+ * cancelled and still holds its lease.
  * <p>
  * Not one of Spring's transaction exceptions, because some of those do not roll back.
  */

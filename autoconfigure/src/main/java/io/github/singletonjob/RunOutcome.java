@@ -8,7 +8,10 @@ public enum RunOutcome {
 	/** The body returned normally while the lease was held. */
 	COMPLETED,
 
-	/** The body threw by itself while the lease was held, or exceeded its limit. */
+	/**
+	 * The body threw, and the store has confirmed after that that the lease was still
+	 * held; or it exceeded its limit.
+	 */
 	FAILED,
 
 	/** Another holder has the lease; the body was not run. */
@@ -21,8 +24,9 @@ public enum RunOutcome {
 	SKIPPED_ALREADY_RAN,
 
 	/**
-	 * The lease was lost, or a write was refused, before the body ended. Whatever the
-	 * body returned or threw, the run does not count as completed.
+	 * The lease was lost, or a write was refused, before the body ended; or the body
+	 * threw, and nobody could confirm that the lease was still held. Whatever the body
+	 * returned or threw, the run does not count as completed.
 	 */
 	LOST,
 

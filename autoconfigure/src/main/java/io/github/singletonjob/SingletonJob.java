@@ -64,6 +64,12 @@ public @interface SingletonJob {
 	OnLost onLost() default OnLost.INTERRUPT;
 
 	/**
+	 * What becomes of a run when the application stops.
+	 * @return whether it is told to stop at once or may finish
+	 */
+	OnShutdown onShutdown() default OnShutdown.DEFAULT;
+
+	/**
 	 * What becomes of a fire time of a cron schedule whose run was cut short: its holder
 	 * died, lost the lease or was stopped.
 	 * @return who finishes it

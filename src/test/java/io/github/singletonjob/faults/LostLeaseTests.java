@@ -89,20 +89,40 @@ class LostLeaseTests {
 
 	@Test
 	@Order(Integer.MAX_VALUE)
-	void aHolderThatIsStoppedGivesItsLeaseBackOnlyAfterItsBodyHasEnded() {
+	void aHolderThatIsStoppedCommitsAndGivesItsLeaseBackOnlyAfterItsBodyHasEnded() {
 		JvmProcess first = this.company.awaitHolder();
 		JvmProcess second = this.company.other(first);
 		this.company.awaitCharged(first, 5);
 		first.terminate();
-		long token = this.company.awaitBegin(second);
+		first.awaitLine(".*is cancelled, because the application is stopping", WAIT);
+		assertThat(this.company.awaitHolder()).isSameAs(second);
 		long ended = this.company.timeOf(first, "END");
-		long begun = this.company.timeOf(second, "BEGIN " + token);
+		long begun = this.company.timeOf(second, "BEGIN");
 		assertThat(begun).isGreaterThanOrEqualTo(ended);
 		assertThat(begun - ended).isLessThan(1000);
 		assertThat(first.awaitExit(WAIT)).isEqualTo(143);
-		assertThat(this.company.lines(first)).noneMatch((line) -> line.contains("SAYS LOST"));
+		assertThat(this.company.lines(first)).as("of a body that does not look whether it is to stop")
+			.anyMatch((line) -> line.startsWith("SAYS CHARGED"))
+			.anyMatch((line) -> line.matches("SAYS END \\d+ held=false .*"))
+			.noneMatch((line) -> line.startsWith("SAYS REFUSED"))
+			.noneMatch((line) -> line.startsWith("SAYS LOST"));
 		this.company.awaitAllCharged();
 		this.company.assertBooksAreRight();
+	}
+
+	@Test
+	void aHolderThatMayFinishIsNotToldOfTheStop() {
+		try (BillingCompany company = new BillingCompany()) {
+			company.start("one", "--singleton-job.on-shutdown=finish");
+			JvmProcess only = company.awaitHolder();
+			company.awaitCharged(only, 5);
+			only.terminate();
+			only.awaitLine("SAYS END \\d+ held=true .*", WAIT);
+			assertThat(only.awaitExit(WAIT)).isEqualTo(143);
+			assertThat(only.lines())
+				.anyMatch((line) -> line.contains("may finish although the application is stopping"));
+			company.assertBooksAreRight();
+		}
 	}
 
 	@Test

@@ -74,7 +74,7 @@ class JobDefinitions {
 		this.names.check(name, method, where);
 		JobOptions options = new JobOptions(duration(annotation.ttl(), "ttl", where),
 				duration(annotation.minHold(), "minHold", where), duration(annotation.maxRun(), "maxRun", where),
-				annotation.onLost(), annotation.handover());
+				annotation.onLost(), annotation.handover(), annotation.onShutdown());
 		return new JobDefinition(this.settings.id(name), this.settings.settings(name, options), method,
 				schedules(method, name, where), this.settings.takeover(name, annotation.takeover()),
 				annotation.continuous());

@@ -31,8 +31,9 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * The runtime of this application, and its life: at a stop, before the scheduler and the
- * clients are stopped, it cancels the runs and waits for them. Renewal is the last to
- * end. If a body does not end in time, its lease is kept until the process is gone.
+ * clients are stopped, it cancels the runs, or lets them finish, and waits for them.
+ * Renewal is the last to end. If a body does not end in time, its lease is kept until the
+ * process is gone.
  */
 class JobEngine implements SmartLifecycle, DisposableBean, BeanClassLoaderAware {
 
@@ -52,12 +53,24 @@ class JobEngine implements SmartLifecycle, DisposableBean, BeanClassLoaderAware 
 
 	private final Supplier<List<StandByJob>> candidates;
 
+	private final Duration shutdownTimeout;
+
 	private volatile boolean running;
 
+	/**
+	 * Creates an engine that is not running.
+	 * @param store where leases are
+	 * @param fence the guarded database's, or null
+	 * @param companions what listens to runs and surrounds them
+	 * @param holder names this instance, for people
+	 * @param shutdownTimeout how long a stop of the application waits for its runs
+	 * @param candidates the jobs to stand by for, asked at each start
+	 */
 	JobEngine(LeaseStore store, @Nullable Fence fence, RunCompanions companions, String holder,
-			Supplier<List<StandByJob>> candidates) {
+			Duration shutdownTimeout, Supplier<List<StandByJob>> candidates) {
 		this.store = store;
 		this.candidates = candidates;
+		this.shutdownTimeout = shutdownTimeout;
 		Scheduling scheduling = new Scheduling(new SystemClock(), this.threads, this.threads, new SplittableRandom());
 		this.keeper = new LeaseKeeper(store, scheduling, companions.listener());
 		this.runner = new SingletonJobRunner(store, fence, this.keeper, holder, companions.scopes());
@@ -118,7 +131,9 @@ class JobEngine implements SmartLifecycle, DisposableBean, BeanClassLoaderAware 
 
 	@Override
 	public void stop(Runnable callback) {
-		stop();
+		this.running = false;
+		this.standBy.close();
+		this.runner.stop(this.shutdownTimeout);
 		this.threads.execute(() -> {
 			awaitIdle(LONGEST_STOP);
 			callback.run();

@@ -3,10 +3,12 @@ package io.github.singletonjob.autoconfigure;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.JobOptions;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.OnShutdown;
 import io.github.singletonjob.Takeover;
 import io.github.singletonjob.autoconfigure.SingletonJobProperties.Autocommit;
 import io.github.singletonjob.autoconfigure.SingletonJobProperties.Job;
@@ -26,7 +28,7 @@ import org.springframework.util.StringUtils;
  */
 class JobSettings {
 
-	private static final Job NOTHING = new Job(null, null, null, null, null, null, null, null, Autocommit.FENCE);
+	private static final Job NOTHING = new Job(null, null, null, null, null, null, null, null, null, Autocommit.FENCE);
 
 	private final SingletonJobProperties properties;
 
@@ -85,7 +87,8 @@ class JobSettings {
 			OnLost onLost = first(job.onLost(), options.onLost());
 			Handover handover = first(job.handover(), options.handover());
 			return new RunSettings(timing(job, options), length, (onLost != null) ? onLost : OnLost.INTERRUPT,
-					(handover != null) ? handover : Handover.FAST, job.autocommit() == Autocommit.ALLOW);
+					(handover != null) ? handover : Handover.FAST, onShutdown(job, options),
+					job.autocommit() == Autocommit.ALLOW);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidJobException("Job '" + name + "': " + ex.getMessage(), "Correct singleton-job.jobs." + name
@@ -101,6 +104,13 @@ class JobSettings {
 		catch (IllegalArgumentException ex) {
 			throw new InvalidJobException(ex.getMessage() + ".", "Correct singleton-job.lease.");
 		}
+	}
+
+	private OnShutdown onShutdown(Job job, JobOptions options) {
+		return Stream.of(job.onShutdown(), options.onShutdown(), this.properties.onShutdown())
+			.filter((each) -> each != null && each != OnShutdown.DEFAULT)
+			.findFirst()
+			.orElse(OnShutdown.CANCEL);
 	}
 
 	private LeaseTiming timing(Job job, JobOptions options) {

@@ -1,6 +1,7 @@
 package io.github.singletonjob.autoconfigure;
 
 import java.time.Clock;
+import java.time.Duration;
 
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.Fence;
@@ -19,6 +20,7 @@ import org.springframework.boot.autoconfigure.AutoConfigureOrder;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -118,11 +120,15 @@ public final class SingletonJobAutoConfiguration {
 
 	@Bean
 	JobEngine singletonJobEngine(SingletonJobProperties properties, ObjectProvider<LeaseStore> stores,
-			ObjectProvider<Fence> fences, RunCompanions companions, StandByJobs standByJobs) {
+			ObjectProvider<Fence> fences, RunCompanions companions, StandByJobs standByJobs, Environment environment) {
 		LeaseStore store = stores.getIfAvailable(() -> {
 			throw new NoLeaseStoreException(properties.store());
 		});
-		return new JobEngine(store, fences.getIfAvailable(), companions, HolderName.of(properties), standByJobs::all);
+		Duration shutdownTimeout = Binder.get(environment)
+			.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
+			.orElse(Duration.ofSeconds(30));
+		return new JobEngine(store, fences.getIfAvailable(), companions, HolderName.of(properties), shutdownTimeout,
+				standByJobs::all);
 	}
 
 	@Bean

@@ -7,6 +7,7 @@ import java.util.Map;
 
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.OnShutdown;
 import io.github.singletonjob.Takeover;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * it. Defaults to spring.application.name
  * @param holder names this instance, for people; defaults to host name and process id
  * @param lease times of all leases that are not set for one job
+ * @param onShutdown whether runs are cancelled at once when the application stops, or may
+ * finish; default means cancel
  * @param fencing how the guarded database refuses stale holders
  * @param jdbc the tables in databases
  * @param redis the store in Redis
@@ -31,8 +34,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("singleton-job")
 record SingletonJobProperties(@Nullable StoreType store, @Nullable String namespace, @Nullable String holder,
-		@DefaultValue Lease lease, @DefaultValue Fencing fencing, @DefaultValue Jdbc jdbc, @DefaultValue Redis redis,
-		@DefaultValue Etcd etcd, @DefaultValue("false") boolean reportUnmarked, @DefaultValue Map<String, Job> jobs) {
+		@DefaultValue Lease lease, @DefaultValue("cancel") OnShutdown onShutdown, @DefaultValue Fencing fencing,
+		@DefaultValue Jdbc jdbc, @DefaultValue Redis redis, @DefaultValue Etcd etcd,
+		@DefaultValue("false") boolean reportUnmarked, @DefaultValue Map<String, Job> jobs) {
 
 	/**
 	 * Times of leases.
@@ -139,12 +143,15 @@ record SingletonJobProperties(@Nullable StoreType store, @Nullable String namesp
 	 * by another run
 	 * @param handover whether a run waits for a holder before it that has not given its
 	 * lease back
+	 * @param onShutdown whether a run is cancelled at once when the application stops, or
+	 * may finish; defaults to the annotation, then to singleton-job.on-shutdown
 	 * @param autocommit whether statements outside of a transaction are fenced one by
 	 * one, or executed unfenced, as VACUUM needs it
 	 */
 	record Job(@Nullable Duration ttl, @Nullable Duration renewEvery, @Nullable Duration stopEarly,
 			@Nullable Duration minHold, @Nullable Duration maxRun, @Nullable OnLost onLost, @Nullable Takeover takeover,
-			@Nullable Handover handover, @DefaultValue("fence") Autocommit autocommit) {
+			@Nullable Handover handover, @Nullable OnShutdown onShutdown,
+			@DefaultValue("fence") Autocommit autocommit) {
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.List;
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.JobStatus;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.OnShutdown;
 import io.github.singletonjob.Takeover;
 import io.github.singletonjob.runtime.RunSettings;
 import org.jspecify.annotations.Nullable;
@@ -118,17 +119,19 @@ class SingletonJobsEndpoint {
 	 * @param maxRun how long a run may last, or null
 	 * @param onLost how the body is told
 	 * @param handover how it changes hands
+	 * @param onShutdown what becomes of a run when its application stops
 	 * @param takeover whether open fire times are finished, or null if it is run by code
 	 * @param continuous whether it runs all the time
 	 */
 	record Settings(Duration ttl, Duration renewEvery, Duration stopEarly, @Nullable Duration minHold,
-			@Nullable Duration maxRun, OnLost onLost, Handover handover, @Nullable Takeover takeover,
-			boolean continuous) {
+			@Nullable Duration maxRun, OnLost onLost, Handover handover, OnShutdown onShutdown,
+			@Nullable Takeover takeover, boolean continuous) {
 
 		static Settings of(RunSettings settings, @Nullable JobDefinition definition) {
 			return new Settings(settings.timing().ttl(), settings.timing().renewEvery(), settings.timing().stopEarly(),
 					settings.length().minHold(), settings.length().maxRun(), settings.onLost(), settings.handover(),
-					(definition != null) ? definition.takeover() : null, definition != null && definition.continuous());
+					settings.onShutdown(), (definition != null) ? definition.takeover() : null,
+					definition != null && definition.continuous());
 		}
 
 	}

@@ -40,11 +40,11 @@ public interface LeaseStore {
 
 	/**
 	 * Renews leases that this store granted, in one round trip where the protocol allows
-	 * it. Called on a worker thread, about every third of the time to live and at once
-	 * when the clocks disagree, with all leases of one instance that have the same times.
-	 * Leases with the same time to live and another renewal period can be renewed at the
-	 * same time. Conditional on each lease's owner: a lease that is not the caller's any
-	 * more is {@link Renewal#GONE}.
+	 * it. Called on a worker thread, about every third of the time to live, and at once
+	 * when the clocks disagree or a body has thrown, with all leases of one instance that
+	 * have the same times. Leases with the same time to live and another renewal period
+	 * can be renewed at the same time. Conditional on each lease's owner: a lease that is
+	 * not the caller's any more is {@link Renewal#GONE}.
 	 * @param grants the leases; not empty, all with the same time to live
 	 * @return one answer for each lease, in the same order
 	 * @throws LeaseStoreException if the outcome is unknown for all of them

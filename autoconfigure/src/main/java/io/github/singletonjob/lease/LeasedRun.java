@@ -39,10 +39,11 @@ public interface LeasedRun extends JobRun {
 
 	/**
 	 * Does nothing while work of this run may still be committed, as far as this instance
-	 * knows: from the grant until the run is lost, cancelled or ended. Unlike
-	 * {@link #isHeld()}, a lease that is merely not confirmed does not matter here,
-	 * because the database decides.
-	 * @throws LeaseLostException if the run is over; it says why
+	 * knows: from the grant until the run is lost or its body has ended. Unlike
+	 * {@link #isHeld()}, it does not matter here that the run was cancelled, since nobody
+	 * else can have the job then; nor that a lease is merely not confirmed, because the
+	 * database decides.
+	 * @throws LeaseLostException if nothing can be committed any more; it says why
 	 */
 	void ensureOpen();
 

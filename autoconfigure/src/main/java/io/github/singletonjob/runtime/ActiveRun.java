@@ -88,6 +88,11 @@ final class ActiveRun implements LeasedRun {
 	@Override
 	public void ensureHeld() {
 		ensureOpen();
+		RunEnd end = this.life.firstEnd();
+		if (end != null) {
+			throw new LeaseLostException(job(), token(), job() + ": run with token " + token() + " is to stop here: "
+					+ end.reason() + ". It can still commit what it has begun, as long as its lease is held");
+		}
 		if (this.deadline.isPassed()) {
 			throw over("its lease ended unrenewed");
 		}
@@ -98,9 +103,9 @@ final class ActiveRun implements LeasedRun {
 
 	@Override
 	public void ensureOpen() {
-		RunEnd end = this.life.firstEnd();
-		if (end != null) {
-			throw over(end.reason());
+		RunEnd closed = this.life.closed();
+		if (closed != null) {
+			throw over(closed.reason());
 		}
 	}
 
@@ -136,6 +141,15 @@ final class ActiveRun implements LeasedRun {
 	@Override
 	public Optional<LeasedRun> enclosing() {
 		return Optional.ofNullable(this.enclosing);
+	}
+
+	/** Whether it is a run, or was started in it. */
+	boolean isOrIsInside(LeasedRun other) {
+		LeasedRun run = this;
+		while (run != null && run != other) {
+			run = run.enclosing().orElse(null);
+		}
+		return run != null;
 	}
 
 	@Override

@@ -6,8 +6,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
+import io.github.singletonjob.OnShutdown;
 import io.github.singletonjob.RunOutcome;
+import io.github.singletonjob.lease.LeasedRun;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The attempts and runs of this instance, so that a stop can refuse new ones, cancel
@@ -25,11 +29,14 @@ final class ActiveRuns {
 
 	private boolean stopping;
 
-	/** Counts an attempt, until {@link #end()}; refused when the application stops. */
-	void begin(String job) {
+	/**
+	 * Counts an attempt, until {@link #end()}; refused when the application stops, except
+	 * for what a run starts that may finish.
+	 */
+	void begin(String job, @Nullable LeasedRun enclosing) {
 		this.lock.lock();
 		try {
-			if (this.stopping) {
+			if (this.stopping && !isFinishing(enclosing)) {
 				throw new IllegalStateException(job + ": not started, because the application is stopping");
 			}
 			this.attempts++;
@@ -52,7 +59,7 @@ final class ActiveRuns {
 
 	void add(ActiveRun run) {
 		this.runs.add(run);
-		if (isStopping()) {
+		if (isStopping() && !isFinishing(run.enclosing().orElse(null))) {
 			boolean unused = cancel(run);
 		}
 	}
@@ -61,10 +68,34 @@ final class ActiveRuns {
 		this.runs.remove(run);
 	}
 
-	/** Refuses new attempts from here on, and cancels all runs; answers those. */
-	List<ActiveRun> cancelAll() {
+	/** Refuses new attempts from here on, and cancels all runs. */
+	void cancelAll(Consumer<ActiveRun> cancelled) {
 		setStopping(true);
-		return this.runs.stream().filter(ActiveRuns::cancel).toList();
+		this.runs.stream().filter(ActiveRuns::cancel).forEach(cancelled);
+	}
+
+	/**
+	 * Refuses new attempts from here on, and cancels the runs that may not finish;
+	 * answers those that may.
+	 */
+	List<ActiveRun> stop(Consumer<ActiveRun> cancelled) {
+		setStopping(true);
+		this.runs.stream().filter((run) -> !isFinishing(run)).filter(ActiveRuns::cancel).forEach(cancelled);
+		return this.runs.stream().filter((run) -> run.enclosing().isEmpty() && isFinishing(run)).toList();
+	}
+
+	/** Cancels a run, and those that were started in it. */
+	void cancelWithNested(ActiveRun run, Consumer<ActiveRun> cancelled) {
+		this.runs.stream().filter((active) -> active.isOrIsInside(run)).filter(ActiveRuns::cancel).forEach(cancelled);
+	}
+
+	/** The outermost run decides, since all of them have one thread. */
+	private static boolean isFinishing(@Nullable LeasedRun run) {
+		if (!(run instanceof ActiveRun active) || active.life().firstEnd() != null) {
+			return false;
+		}
+		LeasedRun around = active.enclosing().orElse(null);
+		return (around != null) ? isFinishing(around) : active.settings().onShutdown() == OnShutdown.FINISH;
 	}
 
 	/** Allows attempts again, after a stop. */

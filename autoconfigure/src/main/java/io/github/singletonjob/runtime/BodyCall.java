@@ -62,7 +62,7 @@ final class BodyCall {
 			return null;
 		}
 		catch (Throwable ex) {
-			if (isOwnLoss(ex)) {
+			if (this.run.life().firstEnd() == null && isOwnLoss(ex)) {
 				// Also if only the clocks disagreed: the body was cut short
 				this.run.life().end(new RunEnd(RunOutcome.LOST, "its body was stopped by " + ex));
 			}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
@@ -73,6 +74,45 @@ public final class LeaseKeeper {
 		run.reportTo(this.reports);
 		lane(run).add(run);
 		watch(run);
+	}
+
+	/**
+	 * Finds out whether a run still has its lease, by a renewal that is sent from now on.
+	 * It is repeated until the store answers, and until the deadline at most.
+	 * @return whether the store has extended the lease; false if it is gone, and if
+	 * nobody knows
+	 */
+	boolean confirm(ActiveRun run) {
+		CompletableFuture<Boolean> confirmed = new CompletableFuture<>();
+		if (run.life().firstEnd() == null) {
+			CompletableFuture<Void> unused = run.life().ended().thenRun(() -> confirmed.complete(false));
+		}
+		Duration atMost = run.deadline().remaining();
+		if (!atMost.isZero()) {
+			lane(run).confirm(run, confirmed);
+			await(confirmed, atMost);
+		}
+		confirmed.complete(false);
+		return confirmed.getNow(false);
+	}
+
+	/** Waits also on a thread that is interrupted. */
+	private void await(CompletableFuture<?> done, Duration atMost) {
+		long begun = this.scheduling.clock().nanoTime();
+		Duration left = atMost;
+		boolean interrupted = false;
+		while (!done.isDone() && !left.isNegative() && !left.isZero()) {
+			try {
+				this.scheduling.timer().await(done, left);
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
+			}
+			left = atMost.minusNanos(this.scheduling.clock().nanoTime() - begun);
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	/**
@@ -155,14 +195,19 @@ public final class LeaseKeeper {
 	}
 
 	private void lost(ActiveRun run, String reason) {
+		RunEnd first = run.life().firstEnd();
+		boolean cancelled = first != null && first.outcome() != RunOutcome.LOST;
 		logger.warn(run.job() + ": LOST the lease with token " + run.token() + ", last confirmed "
-				+ run.deadline().age().toMillis() + " ms ago: " + reason + ". Its body was told");
+				+ run.deadline().age().toMillis() + " ms ago: " + reason + (cancelled
+						? ". Its run was cancelled before, and can commit nothing any more" : ". Its body was told"));
 		this.scheduling.timer().after(run.settings().timing().stopEarly(), () -> {
 			if (!run.life().hasBodyEnded()) {
 				this.scheduling.work(() -> this.store.release(run.grant(), null));
 			}
 		});
-		this.scheduling.work(() -> this.listener.lost(run, reason));
+		if (!cancelled) {
+			this.scheduling.work(() -> this.listener.lost(run, reason));
+		}
 	}
 
 	private void releaseAgainLater(ActiveRun run, @Nullable Instant completed) {

@@ -1,11 +1,16 @@
 package io.github.singletonjob.runtime;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 import io.github.singletonjob.RunOutcome;
@@ -40,9 +45,16 @@ final class RenewalLane {
 
 	private final Set<ActiveRun> runs = ConcurrentHashMap.newKeySet();
 
+	private final Queue<Confirmation> awaited = new ConcurrentLinkedQueue<>();
+
 	private final AtomicBoolean calling = new AtomicBoolean();
 
-	private final RenewalTick tick;
+	private final ReentrantLock ticking = new ReentrantLock();
+
+	// Only the tick with this number counts; 0 if none is pending
+	private long pendingTick;
+
+	private long ticks;
 
 	private volatile boolean failing;
 
@@ -52,7 +64,6 @@ final class RenewalLane {
 		this.scheduling = scheduling;
 		this.listener = listener;
 		this.watch = new RenewalWatch(scheduling.clock(), timing, new GarbageCollections());
-		this.tick = new RenewalTick(scheduling.timer(), this.watch, this::due);
 	}
 
 	/** The runs whose leases are renewed. */
@@ -62,11 +73,30 @@ final class RenewalLane {
 
 	void add(ActiveRun run) {
 		this.runs.add(run);
-		this.tick.ensureAfter(this.timing.renewEvery(), this.calling::get);
+		tickUnlessPlanned();
 	}
 
 	void remove(ActiveRun run) {
 		this.runs.remove(run);
+		answer(this.awaited, run, false);
+	}
+
+	/**
+	 * Renews the lease of a run as soon as possible.
+	 * @param confirmed is completed with whether the store has extended it by a renewal
+	 * that was sent from now on; not completed while that is unknown
+	 */
+	void confirm(ActiveRun run, CompletableFuture<Boolean> confirmed) {
+		Confirmation confirmation = new Confirmation(run, confirmed);
+		this.awaited.add(confirmation);
+		CompletableFuture<Boolean> unused = confirmed.whenComplete((ours, none) -> this.awaited.remove(confirmation));
+		renewNow();
+	}
+
+	private static void answer(Collection<Confirmation> waiting, ActiveRun run, boolean extended) {
+		waiting.stream()
+			.filter((confirmation) -> confirmation.run() == run)
+			.forEach((confirmation) -> confirmation.extended().complete(extended));
 	}
 
 	/** Starts a renewal at once, unless one is on its way. */
@@ -78,9 +108,56 @@ final class RenewalLane {
 			catch (RuntimeException | Error ex) {
 				logger.warn("Renewal could not start: " + ex);
 				this.calling.set(false);
-				this.tick.after(atLeast(retryDelay()));
+				tickAfter(atLeast(retryDelay()));
 			}
 		}
+	}
+
+	/** Whoever renews at this moment will plan one. */
+	private void tickUnlessPlanned() {
+		Moment now = this.scheduling.clock().now();
+		this.ticking.lock();
+		try {
+			if (this.pendingTick == 0 && !this.calling.get()) {
+				plan(now, this.timing.renewEvery());
+			}
+		}
+		finally {
+			this.ticking.unlock();
+		}
+	}
+
+	private void tickAfter(Duration delay) {
+		Moment now = this.scheduling.clock().now();
+		this.ticking.lock();
+		try {
+			plan(now, delay);
+		}
+		finally {
+			this.ticking.unlock();
+		}
+	}
+
+	private void plan(Moment now, Duration delay) {
+		this.ticks++;
+		long number = this.ticks;
+		this.pendingTick = number;
+		this.watch.planned(now, delay);
+		this.scheduling.timer().after(delay, () -> tick(number));
+	}
+
+	private void tick(long number) {
+		this.ticking.lock();
+		try {
+			if (this.pendingTick != number) {
+				return;
+			}
+			this.pendingTick = 0;
+		}
+		finally {
+			this.ticking.unlock();
+		}
+		due();
 	}
 
 	private void due() {
@@ -110,11 +187,13 @@ final class RenewalLane {
 			this.calling.set(false);
 			// From before the call on, as the deadlines
 			Duration took = Duration.ofNanos(this.scheduling.clock().nanoTime() - begun);
-			this.tick.after(atLeast((renewed ? this.timing.renewEvery() : retryDelay()).minus(took)));
+			Duration pause = this.awaited.isEmpty() ? this.timing.renewEvery() : took;
+			tickAfter(atLeast((renewed ? pause : retryDelay()).minus(took)));
 		}
 	}
 
 	private boolean renew(List<ActiveRun> due) {
+		List<Confirmation> waiting = List.copyOf(this.awaited);
 		Moment sent = this.scheduling.clock().now();
 		List<Duration> left = due.stream().map((run) -> run.deadline().remaining()).toList();
 		List<Renewal> answers = Collections.nCopies(due.size(), Renewal.UNKNOWN);
@@ -126,6 +205,9 @@ final class RenewalLane {
 			Duration took = Duration.ofNanos(this.scheduling.clock().nanoTime() - sent.nanos());
 			for (int i = 0; i < due.size(); i++) {
 				unanswered = apply(answers.get(i), due.get(i), sent) ? unanswered : due.get(i);
+				if (answers.get(i) == Renewal.EXTENDED) {
+					answer(waiting, due.get(i), true);
+				}
 				this.listener.renewed(due.get(i), new RenewalReport(answers.get(i), took, left.get(i)));
 			}
 		}
@@ -180,6 +262,15 @@ final class RenewalLane {
 
 	private static Duration atLeast(Duration delay) {
 		return (delay.compareTo(MIN_RETRY) > 0) ? delay : MIN_RETRY;
+	}
+
+	/**
+	 * Somebody waits for the next renewal of a run.
+	 *
+	 * @param run the run
+	 * @param extended whether the store has extended its lease
+	 */
+	private record Confirmation(ActiveRun run, CompletableFuture<Boolean> extended) {
 	}
 
 }

@@ -42,16 +42,12 @@ final class RenewalWatch {
 		this.collectionMillis = collectionMillis;
 		this.tolerance = timing.callTimeout();
 		this.stepMillis = Math.min(LARGEST_STEP.toMillis(), timing.stopEarly().toMillis());
-		this.plan = plan(Duration.ZERO);
+		this.plan = new Plan(clock.now(), Duration.ZERO, collectionMillis.getAsLong());
 	}
 
-	/** A renewal is to begin after a delay from now. */
-	void planned(Duration delay) {
-		this.plan = plan(delay);
-	}
-
-	private Plan plan(Duration delay) {
-		return new Plan(this.clock.now(), delay, this.collectionMillis.getAsLong());
+	/** A renewal is to begin after a delay from a moment. */
+	void planned(Moment from, Duration delay) {
+		this.plan = new Plan(from, delay, this.collectionMillis.getAsLong());
 	}
 
 	/** The renewal that was planned last begins now, or an earlier one in its place. */

@@ -27,6 +27,9 @@ final class RunLife {
 
 	private final AtomicReference<@Nullable RunEnd> end = new AtomicReference<>();
 
+	/** Why nothing can be committed any more; a cancelled run still can. */
+	private final AtomicReference<@Nullable RunEnd> closed = new AtomicReference<>();
+
 	private final CompletableFuture<RunEnd> ended = new CompletableFuture<>();
 
 	private volatile boolean threadLeft;
@@ -47,22 +50,38 @@ final class RunLife {
 		this.told = told;
 	}
 
-	/** How the run ended, or null while it is open. */
+	/** How the run ended, or null while it is open; a cancelled one has ended. */
 	@Nullable RunEnd firstEnd() {
 		return this.end.get();
 	}
 
-	/** Ends the run unless it has ended already, and tells its thread. */
+	/** Why nothing can be committed any more, or null while something can. */
+	@Nullable RunEnd closed() {
+		return this.closed.get();
+	}
+
+	/** Lets nothing be committed from here on, although the body may go on. */
+	boolean close(RunEnd reason) {
+		return this.closed.compareAndSet(null, reason);
+	}
+
+	/**
+	 * Ends the run unless it has ended already, and tells its thread. A run that is lost
+	 * after it was cancelled stays cancelled, and can commit nothing any more.
+	 */
 	boolean end(RunEnd reason) {
-		if (!this.end.compareAndSet(null, reason)) {
-			return false;
-		}
-		if (this.onLost == OnLost.INTERRUPT) {
+		boolean lost = reason.outcome() == RunOutcome.LOST && close(reason);
+		boolean first = this.end.compareAndSet(null, reason);
+		if (first && this.onLost == OnLost.INTERRUPT) {
 			this.gate.interrupt();
 		}
-		this.ended.complete(reason);
-		this.told.accept(reason);
-		return true;
+		if (first) {
+			this.ended.complete(reason);
+		}
+		if (first || lost) {
+			this.told.accept(reason);
+		}
+		return first;
 	}
 
 	/** Completed when the run ends, on the thread that ends it. */
@@ -77,8 +96,8 @@ final class RunLife {
 
 	/** Whether the lease is to be renewed: also for a cancelled body that still runs. */
 	boolean isKept() {
-		RunEnd first = this.end.get();
-		return (!this.bodyEnded || this.heldOn) && (first == null || first.outcome() != RunOutcome.LOST);
+		RunEnd over = this.closed.get();
+		return (!this.bodyEnded || this.heldOn) && (over == null || over.outcome() != RunOutcome.LOST);
 	}
 
 	/** Whether the thread of the body was interrupted, and still executes the body. */
@@ -101,6 +120,14 @@ final class RunLife {
 		return this.threadLeft;
 	}
 
+	/**
+	 * Lets no interrupt through any more.
+	 * @return whether the thread of the body was interrupted by us
+	 */
+	boolean closeForInterrupts() {
+		return this.gate.close();
+	}
+
 	void beginBody() {
 		this.gate.open();
 		if (this.end.get() != null && this.onLost == OnLost.INTERRUPT) {
@@ -109,22 +136,23 @@ final class RunLife {
 	}
 
 	/**
-	 * Closes the run for interrupts and for commits.
+	 * Closes the run for commits.
 	 * @param natural how it ends if nothing has ended it before
-	 * @return how it ended, and whether its thread was interrupted by us
+	 * @return how it ended, and whether that was by itself
 	 */
 	BodyEnd endBody(RunOutcome natural) {
 		if (this.deadline.isPassed()) {
 			end(new RunEnd(RunOutcome.LOST, "its lease ended unrenewed before the body did"));
 		}
-		boolean interrupted = this.gate.close();
 		RunEnd byBody = new RunEnd(natural, "it has ended (" + natural + ")");
 		boolean byItself = this.end.compareAndSet(null, byBody);
 		if (byItself) {
 			this.ended.complete(byBody);
 		}
+		RunEnd first = Objects.requireNonNull(this.end.get());
+		boolean unused = close(new RunEnd(first.outcome(), "it has ended (" + first.outcome() + ")"));
 		this.bodyEnded = true;
-		return new BodyEnd(Objects.requireNonNull(this.end.get()), byItself, interrupted);
+		return new BodyEnd(first, byItself);
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.OnShutdown;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,15 +14,17 @@ import org.jspecify.annotations.Nullable;
  * @param length how long a run holds the job
  * @param onLost how the body is told that its lease is over
  * @param handover whether the body waits for a holder before it that may still be at work
+ * @param onShutdown whether a run is cancelled at once when the application stops, or may
+ * finish
  * @param allowsAutocommit whether statements outside of a transaction are executed
  * unfenced
  */
-public record RunSettings(LeaseTiming timing, Length length, OnLost onLost, Handover handover,
+public record RunSettings(LeaseTiming timing, Length length, OnLost onLost, Handover handover, OnShutdown onShutdown,
 		boolean allowsAutocommit) {
 
 	/**
-	 * Settings of a job that changes hands at once and is held no longer than its body
-	 * lasts.
+	 * Settings of a job that changes hands at once, is held no longer than its body
+	 * lasts, and is cancelled at once when the application stops.
 	 * @param timing the times of the lease
 	 * @param maxRun how long a run may last before it is cancelled; null for no limit
 	 * @param onLost how the body is told that its lease is over
@@ -29,7 +32,7 @@ public record RunSettings(LeaseTiming timing, Length length, OnLost onLost, Hand
 	 * unfenced
 	 */
 	public RunSettings(LeaseTiming timing, @Nullable Duration maxRun, OnLost onLost, boolean allowsAutocommit) {
-		this(timing, new Length(null, maxRun), onLost, Handover.FAST, allowsAutocommit);
+		this(timing, new Length(null, maxRun), onLost, Handover.FAST, OnShutdown.CANCEL, allowsAutocommit);
 	}
 
 	/**

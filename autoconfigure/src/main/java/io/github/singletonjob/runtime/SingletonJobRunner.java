@@ -2,9 +2,11 @@ package io.github.singletonjob.runtime;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.singletonjob.JobBody;
 import io.github.singletonjob.RunResult;
@@ -45,6 +47,9 @@ public final class SingletonJobRunner {
 	private final RunScopes scopes;
 
 	private final ActiveRuns activeRuns = new ActiveRuns();
+
+	/** Take back when runs that may finish are cancelled. */
+	private final Queue<Runnable> limits = new ConcurrentLinkedQueue<>();
 
 	/**
 	 * Creates a runner whose runs have no scopes.
@@ -88,7 +93,7 @@ public final class SingletonJobRunner {
 	 */
 	public RunResult run(RunRequest request, JobBody body) {
 		LeasedRun enclosing = EnclosingRuns.around(request.job());
-		this.activeRuns.begin(request.job().name());
+		this.activeRuns.begin(request.job().name(), enclosing);
 		try {
 			RunStarter.Start start = begin(request, enclosing);
 			if (!(start instanceof RunStarter.Begun begun)) {
@@ -130,7 +135,7 @@ public final class SingletonJobRunner {
 	 */
 	public CompletionStage<RunResult> start(RunRequest request, StageBody body) {
 		LeasedRun enclosing = EnclosingRuns.around(request.job());
-		this.activeRuns.begin(request.job().name());
+		this.activeRuns.begin(request.job().name(), enclosing);
 		CompletableFuture<RunResult> result = new CompletableFuture<>();
 		try {
 			RunStarter.Start start = begin(request, enclosing);
@@ -232,16 +237,40 @@ public final class SingletonJobRunner {
 	 * Refuses new runs from here on and cancels those that go on.
 	 */
 	public void cancelAll() {
-		this.activeRuns.cancelAll()
-			.forEach((run) -> logger.info(run.job() + ": run with token " + run.token()
-					+ " is cancelled, because the application is stopping"));
+		this.activeRuns.cancelAll(SingletonJobRunner::reportCancelled);
 	}
 
 	/**
-	 * Allows new runs again, after {@link #cancelAll()}.
+	 * Refuses new runs from here on and cancels those that go on, except for those that
+	 * may finish: they are cancelled shortly before a time is over, as long before as
+	 * they would stop before the end of a lease. What they start themselves is not
+	 * refused.
+	 * @param timeout how long this application waits for its runs
+	 */
+	public void stop(Duration timeout) {
+		this.activeRuns.stop(SingletonJobRunner::reportCancelled).forEach((run) -> {
+			Duration grace = timeout.minus(run.settings().timing().stopEarly());
+			logger.info(
+					run.job() + ": run with token " + run.token() + " may finish although the application is stopping,"
+							+ " for " + Math.max(0, grace.toMillis()) + " ms");
+			this.limits.add(this.keeper.scheduling()
+				.after(grace, () -> this.activeRuns.cancelWithNested(run, SingletonJobRunner::reportCancelled)));
+		});
+	}
+
+	private static void reportCancelled(ActiveRun run) {
+		logger
+			.info(run.job() + ": run with token " + run.token() + " is cancelled, because the application is stopping");
+	}
+
+	/**
+	 * Allows new runs again, after a stop; a run that may finish is not cancelled any
+	 * more.
 	 */
 	public void resume() {
 		this.activeRuns.resume();
+		this.limits.forEach(Runnable::run);
+		this.limits.clear();
 	}
 
 	/**

@@ -21,8 +21,10 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Jobs that return a {@link CompletionStage}, and an instance that stands by for them.
@@ -67,6 +69,22 @@ class StageJobTests {
 				assertThat(other).succeedsWithin(Duration.ofSeconds(5)).isEqualTo("done");
 				release.countDown();
 			});
+	}
+
+	@Test
+	void aStageIsNotStartedInsideAnOpenTransaction() {
+		CompletableFuture<String> work = new CompletableFuture<>();
+		this.runner.withBean("stages", Stages.class, () -> new Stages(work, work)).run((context) -> {
+			Stages stages = context.getBean(Stages.class);
+			TransactionSynchronizationManager.setActualTransactionActive(true);
+			try {
+				assertThatIllegalStateException().isThrownBy(stages::other).withMessageContaining("open transaction");
+			}
+			finally {
+				TransactionSynchronizationManager.setActualTransactionActive(false);
+			}
+			assertThat(this.store.inspect(new JobId("shop", "other"), Duration.ofSeconds(1)).token()).isZero();
+		});
 	}
 
 	private static CompletableFuture<String> blockingWhenCancelled(CountDownLatch cancelling, CountDownLatch release) {

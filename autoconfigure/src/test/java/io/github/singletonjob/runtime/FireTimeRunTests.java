@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.JobBody;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.OnShutdown;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
 import io.github.singletonjob.lease.Acquisition;
@@ -280,7 +281,7 @@ class FireTimeRunTests {
 	@Test
 	void minHoldKeepsTheLeaseAndRenewsIt() {
 		this.settings = new RunSettings(TIMING, new RunSettings.Length(Duration.ofMinutes(1), null), OnLost.INTERRUPT,
-				Handover.FAST, false);
+				Handover.FAST, OnShutdown.CANCEL, false);
 		run((run) -> this.time.advance(Duration.ofSeconds(5)));
 		assertThat(known()).isEqualTo(new FireTimes(ONE, ONE));
 		this.time.advance(Duration.ofMillis(54_900));
@@ -293,7 +294,7 @@ class FireTimeRunTests {
 	@Test
 	void minHoldDoesNotKeepTheLeaseOfARunThatWasCancelled() {
 		this.settings = new RunSettings(TIMING, new RunSettings.Length(Duration.ofMinutes(1), null), OnLost.SIGNAL,
-				Handover.FAST, false);
+				Handover.FAST, OnShutdown.CANCEL, false);
 		SingletonJobRunner runner = runner();
 		runner.run(BILLING, this.settings, (run) -> runner.cancelAll());
 		assertThat(held()).isFalse();
@@ -307,7 +308,8 @@ class FireTimeRunTests {
 	}
 
 	private RunSettings strict() {
-		return new RunSettings(TIMING, new RunSettings.Length(null, null), OnLost.INTERRUPT, Handover.STRICT, false);
+		return new RunSettings(TIMING, new RunSettings.Length(null, null), OnLost.INTERRUPT, Handover.STRICT,
+				OnShutdown.CANCEL, false);
 	}
 
 	private void leaveSilently() {

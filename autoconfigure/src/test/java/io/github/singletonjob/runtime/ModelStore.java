@@ -25,6 +25,9 @@ class ModelStore implements LeaseStore {
 
 	final List<String> calls = new ArrayList<>();
 
+	/** What each release has recorded; null for a fire time that stays open. */
+	final List<@Nullable Instant> released = new ArrayList<>();
+
 	int failingRenewals;
 
 	int unansweredRenewals;
@@ -108,6 +111,7 @@ class ModelStore implements LeaseStore {
 	@Override
 	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
 		this.calls.add("release");
+		this.released.add(completed);
 		if (this.failingReleases > 0) {
 			this.failingReleases--;
 			throw new LeaseStoreException("no answer to release", null);

@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.OnShutdown;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
 import io.github.singletonjob.lease.Fence;
@@ -71,10 +72,20 @@ class RecordingTests {
 		assertThat(store.count("release")).isEqualTo(1);
 	}
 
+	@Test
+	void aReleaseThatIsRepeatedStillSaysWhatWasCompleted() {
+		ModelStore store = new ModelStore(this.time);
+		store.failingReleases = 2;
+		RunResult result = run(store, new SlowFence(this.time, Duration.ZERO), null, Duration.ZERO);
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
+		assertThat(store.released).hasSize(3).containsOnly(FIRING.fireTime());
+	}
+
 	private RunResult run(ModelStore store, Fence fence, @Nullable Duration minHold, Duration length) {
 		LeaseKeeper keeper = new LeaseKeeper(store, this.scheduling, (run, reason) -> this.losses.add(reason));
 		RunSettings settings = new RunSettings(TIMING, new RunSettings.Length(minHold, null), OnLost.INTERRUPT,
-				Handover.FAST, false);
+				Handover.FAST, OnShutdown.CANCEL, false);
 		return new SingletonJobRunner(store, fence, keeper, "server-1").run(new RunRequest(BILLING, settings, FIRING),
 				(run) -> this.time.advance(length));
 	}

@@ -53,7 +53,7 @@ class RenewalWatchTests {
 
 	@Test
 	void aLongGarbageCollectionIsNamed(CapturedOutput output) {
-		this.watch.planned(seconds(3));
+		this.watch.planned(this.time.now(), seconds(3));
 		this.time.freeze(seconds(5));
 		this.collections.addAndGet(1900);
 		this.watch.begins("billing");
@@ -62,7 +62,7 @@ class RenewalWatchTests {
 
 	@Test
 	void aClockThatWasPutAheadIsReportedOnce(CapturedOutput output) {
-		this.watch.planned(seconds(3));
+		this.watch.planned(this.time.now(), seconds(3));
 		this.time.stepWallClock(seconds(60));
 		this.time.freeze(seconds(3));
 		this.watch.begins("billing");
@@ -73,7 +73,7 @@ class RenewalWatchTests {
 
 	@Test
 	void aClockThatWasSetBackIsReportedOnce(CapturedOutput output) {
-		this.watch.planned(seconds(3));
+		this.watch.planned(this.time.now(), seconds(3));
 		this.time.stepWallClock(seconds(-60));
 		this.time.freeze(seconds(3));
 		this.watch.begins("billing");
@@ -123,7 +123,7 @@ class RenewalWatchTests {
 	}
 
 	private void renewal(Duration after) {
-		this.watch.planned(seconds(3));
+		this.watch.planned(this.time.now(), seconds(3));
 		this.time.freeze(after);
 		this.watch.begins("billing");
 	}

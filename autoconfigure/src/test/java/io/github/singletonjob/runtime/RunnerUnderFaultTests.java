@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.OnShutdown;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.RunResult;
 import io.github.singletonjob.lease.JobId;
@@ -139,7 +140,7 @@ class RunnerUnderFaultTests {
 		AtomicBoolean outOfThreads = new AtomicBoolean();
 		SingletonJobRunner runner = runner(this.time, workers(outOfThreads));
 		RunSettings held = new RunSettings(TIMING, new RunSettings.Length(Duration.ofMinutes(1), null),
-				OnLost.INTERRUPT, Handover.FAST, false);
+				OnLost.INTERRUPT, Handover.FAST, OnShutdown.CANCEL, false);
 		runner.run(BILLING, held, (run) -> {
 		});
 		this.time.advance(Duration.ofMillis(59_900));

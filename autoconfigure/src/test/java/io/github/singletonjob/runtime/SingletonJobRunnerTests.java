@@ -339,6 +339,45 @@ class SingletonJobRunnerTests {
 		assertThat(result.outcome()).isEqualTo(RunOutcome.COMPLETED);
 	}
 
+	/**
+	 * The lane of both runs renews next at 6 s, the watchdog of the second looks at 4.5.
+	 */
+	@Test
+	void theWatchdogHasALeaseRenewedAtOnceAfterTheMachineWasSuspended() {
+		SingletonJobRunner runner = runner();
+		run((outer) -> {
+			this.time.advance(Duration.ofMillis(1500));
+			runner.run(new JobId("shop", "mails"), SETTINGS, (inner) -> {
+				this.time.advance(Duration.ofMillis(2500));
+				this.time.stepWallClock(seconds(60));
+				assertThat(inner.isHeld()).isFalse();
+				this.time.advance(Duration.ofMillis(500));
+				assertThat(inner.isHeld()).isTrue();
+				assertThat(outer.isHeld()).isTrue();
+			});
+		});
+		assertThat(this.store.count("renew")).isEqualTo(2);
+	}
+
+	@Test
+	void aLeaseThatIsNotConfirmedAfterASuspensionIsOverdueForHealth() {
+		run((run) -> {
+			assertThat(this.keeper.held()).singleElement().returns(false, HeldLease::overdue);
+			this.time.stepWallClock(seconds(60));
+			assertThat(this.keeper.held()).singleElement().returns(true, HeldLease::overdue);
+			this.time.advance(seconds(3));
+			assertThat(this.keeper.held()).singleElement().returns(false, HeldLease::overdue);
+		});
+	}
+
+	/** The store keeps the lease for 10 s, the holder may rely on it for 7. */
+	@Test
+	void aBodyThatReturnsPastItsDeadlineIsLostAlthoughTheStoreStillHasItsLease() {
+		RunResult result = run((run) -> this.time.freeze(seconds(8)));
+		assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);
+		assertThat(this.losses).singleElement().asString().contains("ended unrenewed");
+	}
+
 	@Test
 	void aWallClockThatWasSetBackChangesNothing() {
 		RunResult result = run((run) -> {
@@ -523,7 +562,7 @@ class SingletonJobRunnerTests {
 		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> run((run) -> {
 			throw new StackOverflowError();
 		}));
-		assertThat(this.store.calls).containsExactly("acquire", "release");
+		assertThat(this.store.calls).containsExactly("acquire", "renew", "release");
 	}
 
 	private RunResult run(JobBody body) {

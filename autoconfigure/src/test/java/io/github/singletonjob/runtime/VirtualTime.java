@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -56,6 +57,18 @@ class VirtualTime implements JobClock, JobTimer, Executor {
 		}
 		else {
 			task.run();
+		}
+	}
+
+	/** Time passes meanwhile. */
+	@Override
+	public void await(CompletableFuture<?> done, Duration atMost) {
+		long end = this.nanos + atMost.toNanos();
+		while (!done.isDone() && !this.entries.isEmpty() && this.entries.peek().due() <= end) {
+			advance(Duration.ofNanos(Math.max(0, this.entries.peek().due() - this.nanos)));
+		}
+		if (!done.isDone()) {
+			moveTo(Math.max(this.nanos, end));
 		}
 	}
 

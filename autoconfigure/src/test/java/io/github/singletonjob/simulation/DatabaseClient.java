@@ -10,6 +10,7 @@ import io.github.singletonjob.lease.FireTimes;
 import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
+import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.simulation.Network.Link;
 
 /**
@@ -50,8 +51,15 @@ final class DatabaseClient implements Fence {
 
 	@Override
 	public Completion complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
-		return this.network.call(this.process, Link.DATABASE, timeout, 0,
-				() -> this.database.complete(grant, fireTime) ? Completion.RECORDED : Completion.REFUSED);
+		try {
+			return this.network.call(this.process, Link.DATABASE, timeout, 0,
+					() -> this.database.complete(grant, fireTime) ? Completion.RECORDED : Completion.REFUSED);
+		}
+		catch (LeaseStoreException ex) {
+			// A run whose body failed is lost then
+			this.process.trouble();
+			throw ex;
+		}
 	}
 
 	@Override

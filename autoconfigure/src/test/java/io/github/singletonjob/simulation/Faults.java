@@ -74,6 +74,10 @@ final class Faults {
 			default -> {
 				this.world.history().note("the store misbehaves");
 				this.world.store().misbehave();
+				if (dice().chance(0.5)) {
+					// Often the same server, or the same network
+					down(Link.DATABASE);
+				}
 			}
 		}
 	}

@@ -110,6 +110,7 @@ final class History {
 		if (run.began != RunHistory.NEVER) {
 			require(!run.isWorking() || isOverLimit(run), run, "recorded before the end of its body");
 			require(!run.wasCutShort() || isOverLimit(run), run, "recorded as completed although it was cut short");
+			require(!run.failedWithoutLease(), run, "recorded as completed although it failed when its lease had gone");
 		}
 	}
 

@@ -22,11 +22,13 @@ final class Mutants {
 
 	private static final String EXECUTE = "Throwable failure = call.execute(body);";
 
-	private static final String COMPARE_AND_END = "if (!this.end.compareAndSet(null, reason)) {";
+	private static final String COMPARE_AND_END = "boolean first = this.end.compareAndSet(null, reason);";
 
 	private static final String GONE = "run.life().end(new RunEnd(RunOutcome.LOST, \"the store says that its lease is gone\"));";
 
-	private static final String COMPLETED = "boolean completed = end.outcome() == RunOutcome.COMPLETED || end.outcome() == RunOutcome.FAILED;";
+	private static final String COMPLETED = "boolean completed = counts && (failed || end.outcome() == RunOutcome.COMPLETED);";
+
+	private static final String COUNTS = "boolean counts = !hasFailed(run, thrown) || isConfirmed(run);";
 
 	private static final String BELIEVES = "believes in a lease that is over";
 
@@ -66,11 +68,15 @@ final class Mutants {
 				Mutant.of("released when a stage begins", "recorded before the end of its body")
 					.change("SingletonJobRunner", "\t\t\tfollow(stage, work);", "\t\t\twork.complete(null);"),
 				Mutant.of("a run can end more than once", "lost more than once")
-					.change("RunLife", COMPARE_AND_END, "this.end.set(reason); if (this.end.get() == null) {"),
+					.change("RunLife", COMPARE_AND_END, "this.end.set(reason); boolean first = true;"),
 				Mutant
 					.of("a run that was cut short counts as completed",
 							"recorded as completed although it was cut short")
 					.change("RunCloser", COMPLETED, "boolean completed = true;"),
+				Mutant
+					.of("a failure counts although nobody has confirmed the lease",
+							"recorded as completed although it failed when its lease had gone")
+					.change("RunCloser", COUNTS, "boolean counts = true;"),
 				Mutant.of("a thread is interrupted after its run", "an interrupt hits a thread that executes no body")
 					.change("InterruptGate", "\t\t\tthis.thread = null;", ""),
 				Mutant.of("a stand-by does not wait for the holder", LEAVES_OPEN)

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.OnLost;
+import io.github.singletonjob.OnShutdown;
 import io.github.singletonjob.runtime.LeaseTiming;
 import io.github.singletonjob.runtime.RunSettings;
 
@@ -33,7 +34,7 @@ record Plan(StoreKind kind, Flaw flaw, int instances, RunSettings settings, bool
 		Duration minHold = (maxRun == null && dice.chance(0.2)) ? Duration.ofSeconds(dice.between(1, 3L * ttl)) : null;
 		OnLost onLost = dice.chance(0.2) ? OnLost.SIGNAL : OnLost.INTERRUPT;
 		RunSettings settings = new RunSettings(timing, new RunSettings.Length(minHold, maxRun), onLost, Handover.FAST,
-				false);
+				OnShutdown.CANCEL, false);
 		double trouble = dice.chance(0.15) ? 0 : dice.fraction(0.2, 1);
 		Duration interval = Duration.ofSeconds(dice.between(ttl, 4L * ttl));
 		long faultsEnd = interval.multipliedBy(dice.between(3, 6)).toNanos();

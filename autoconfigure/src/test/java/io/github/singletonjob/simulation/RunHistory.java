@@ -40,6 +40,9 @@ final class RunHistory {
 
 	int losses;
 
+	/** Its body has ended by an exception of its own. */
+	boolean failed;
+
 	/** Does not stop when it is told. */
 	boolean stubborn;
 
@@ -55,6 +58,11 @@ final class RunHistory {
 	/** Whether its body is at work. */
 	boolean isWorking() {
 		return this.began != NEVER && this.ended == NEVER && !process().isGone();
+	}
+
+	/** Whether its body failed after its lease had gone, known or not. */
+	boolean failedWithoutLease() {
+		return this.failed && this.leaseEnded < this.ended;
 	}
 
 	/** Whether it was over before its body was, limits apart. */

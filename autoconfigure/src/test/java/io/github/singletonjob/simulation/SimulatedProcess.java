@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 import io.github.singletonjob.runtime.JobClock;
@@ -20,6 +21,8 @@ import io.github.singletonjob.simulation.Network.Link;
 final class SimulatedProcess implements JobClock, JobTimer, Executor {
 
 	private static final long EPOCH_MILLIS = 1_800_000_000_000L;
+
+	private static final long LOOK = 5_000_000;
 
 	final String name;
 
@@ -79,6 +82,14 @@ final class SimulatedProcess implements JobClock, JobTimer, Executor {
 	public void execute(Runnable task) {
 		if (!this.gone) {
 			this.loop.task(this.loop.now() + this.faults.dice().between(0, 1_000_000), this, task);
+		}
+	}
+
+	@Override
+	public void await(CompletableFuture<?> done, Duration atMost) {
+		long end = this.loop.now() + atMost.toNanos();
+		while (!done.isDone() && this.loop.now() < end) {
+			sleep(Math.min(LOOK, end - this.loop.now()), false);
 		}
 	}
 
@@ -175,6 +186,10 @@ final class SimulatedProcess implements JobClock, JobTimer, Executor {
 	/** Takes note of a fault that can cost this process its leases. */
 	void trouble(long until) {
 		this.troubledUntil = Math.max(this.troubledUntil, until);
+	}
+
+	void trouble() {
+		trouble(this.loop.now());
 	}
 
 	boolean hadTroubleSince(long time) {

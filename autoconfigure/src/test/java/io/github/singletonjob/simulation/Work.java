@@ -115,7 +115,7 @@ final class Work {
 			}
 		}
 		if (this.dice.chance(0.05)) {
-			throw new IllegalStateException("no paper");
+			throw failed("no paper");
 		}
 	}
 
@@ -147,7 +147,17 @@ final class Work {
 		}
 		catch (LeaseStoreException ex) {
 			this.history.note(this.run + ": " + ex.getMessage());
+			if (this.dice.chance(0.5)) {
+				throw failed("cannot work without its database");
+			}
 		}
+	}
+
+	private IllegalStateException failed(String why) {
+		if (this.run != null) {
+			this.run.failed = true;
+		}
+		return new IllegalStateException(why);
 	}
 
 	private void refused(LeasedRun leased) {
