@@ -46,7 +46,7 @@ class HeldUpCommitTests {
 		long successor = this.company.awaitBegin(second);
 		assertThat(successor).isGreaterThan(token);
 		this.proxy.pass();
-		this.company.awaitLine(first, "SAYS REFUSED 5 with " + token + ": .*division by zero.*");
+		this.company.awaitLine(first, "SAYS REFUSED 5 with " + token + ": .*the fence does not stand at the token.*");
 		this.company.awaitLine(second, "SAYS END " + successor + " held=true .*");
 		this.company.awaitLine(first, "SAYS END " + token + " held=false .*");
 		this.company.assertBooksAreRight();

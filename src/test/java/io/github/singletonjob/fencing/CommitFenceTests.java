@@ -387,6 +387,107 @@ class CommitFenceTests {
 	}
 
 	@Test
+	void whatTheCommitItselfWritesIsWrittenForTheHolder() throws SQLException {
+		this.database.createCharge();
+		this.database.createForeignInvoice();
+		FakeRun run = this.database.begin("billing", 33);
+		try (Connection listener = this.database.plain().getConnection()) {
+			execute(listener, "listen charged");
+			for (String sql : new String[] { "declare charging cursor with hold for select charge(1)",
+					"insert into foreign_invoice values (2)", "select pg_notify('charged', '3')" }) {
+				this.database.inTransaction(run, (connection) -> {
+					execute(connection, sql);
+					connection.commit();
+				});
+			}
+			assertThat(GuardedDatabase.nextNotifications(listener)).containsExactly("3");
+		}
+		assertThat(this.database.invoices()).isEqualTo(2);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "read committed", "repeatable read", "serializable" })
+	void aTransactionThatIsDeclaredReadOnlyByTextCommits(String isolation) throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.inTransaction(run, (connection) -> {
+			execute(connection, "set transaction isolation level " + isolation + ", read only");
+			execute(connection, "select * from invoice");
+			execute(connection, "declare kept cursor with hold for select 7");
+			connection.commit();
+			try (var statement = connection.createStatement(); var kept = statement.executeQuery("fetch kept")) {
+				assertThat(kept.next()).isTrue();
+			}
+		});
+		assertThat(run.refusal()).isNull();
+	}
+
+	@Test
+	void aTransactionThatIsDeclaredReadOnlyAfterItWroteCommits() throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.inTransaction(run, (connection) -> {
+			insert(connection, 1);
+			execute(connection, "set transaction read only");
+			connection.commit();
+		});
+		assertThat(this.database.invoices()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "repeatable read", "serializable" })
+	void withASnapshotSuchATransactionIsRefused(String isolation) throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.inTransaction(run, (connection) -> {
+			execute(connection, "set transaction isolation level " + isolation);
+			insert(connection, 1);
+			execute(connection, "set transaction read only");
+			assertThatExceptionOfType(SQLException.class).isThrownBy(connection::commit)
+				.satisfies((ex) -> assertThat(ex.getSQLState()).isEqualTo("25006"));
+		});
+		assertThat(this.database.invoices()).isZero();
+		assertThat(run.refusal()).isNull();
+	}
+
+	@Test
+	void aReadOnlyFlagThatTheDriverIgnoresLosesNothing() throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		try (var ignoring = new GuardedDatabase(this.database.url() + "?readOnlyMode=ignore", (config) -> {
+		}, FencingSettings.defaults())) {
+			ignoring.in(run, (connection) -> {
+				connection.setReadOnly(true);
+				connection.setAutoCommit(false);
+				insert(connection, 1);
+				connection.commit();
+				execute(connection, "select 1");
+				connection.commit();
+			});
+		}
+		assertThat(this.database.invoices()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { Connection.TRANSACTION_REPEATABLE_READ, Connection.TRANSACTION_SERIALIZABLE })
+	void aSnapshotThatIsOlderThanTheRunIsExplained(int isolation) throws SQLException {
+		try (Connection connection = this.database.guarded().getConnection()) {
+			connection.setTransactionIsolation(isolation);
+			connection.setAutoCommit(false);
+			execute(connection, "select count(*) from invoice");
+			FakeRun run = this.database.begin("billing", 33);
+			try (var scope = CurrentJobRun.open(run)) {
+				insert(connection, 1);
+				assertThatExceptionOfType(SQLException.class).isThrownBy(connection::commit)
+					.withMessageContaining("was begun before the run")
+					.withMessageContaining("nothing of it was written")
+					.withMessageContaining("Begin the transaction inside the run")
+					.satisfies((ex) -> assertThat(ex.getSQLState()).isEqualTo("40001"));
+				insert(connection, 2);
+				connection.commit();
+			}
+			assertThat(run.refusal()).isNull();
+		}
+		assertThat(this.database.invoices()).isEqualTo(1);
+	}
+
+	@Test
 	void aDivisionByZeroOfTheApplicationIsNotMistaken() throws SQLException {
 		this.database.outside().sql("""
 				create function divide() returns trigger language plpgsql as 'begin perform 1 / 0; return null; end';
@@ -403,13 +504,29 @@ class CommitFenceTests {
 		assertThat(this.database.invoices()).isZero();
 	}
 
-	@Test
-	void theFenceIsFoundWhateverTheTransactionDidToTheNames() throws SQLException {
+	@ParameterizedTest
+	@ValueSource(strings = { "read committed", "repeatable read", "serializable" })
+	void theHolderCommitsWhateverItDidToTheSearchPath(String isolation) throws SQLException {
+		FakeRun run = this.database.begin("billing", 33);
+		this.database.outside().sql("create schema other").update();
+		this.database.inTransaction(run, (connection) -> {
+			execute(connection, "set transaction isolation level " + isolation);
+			insert(connection, 1);
+			execute(connection, "set local search_path = other");
+			connection.commit();
+		});
+		assertThat(this.database.invoices()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "read committed", "repeatable read", "serializable" })
+	void theFenceIsFoundWhateverTheTransactionDidToTheNames(String isolation) throws SQLException {
 		FakeRun stale = this.database.begin("billing", 33);
 		this.database.outside()
 			.sql("create schema other; create table other.singleton_job (like singleton_job)")
 			.update();
 		this.database.inTransaction(stale, (connection) -> {
+			execute(connection, "set transaction isolation level " + isolation);
 			insert(connection, 1);
 			execute(connection, "create temp table singleton_job (like public.singleton_job)");
 			execute(connection, "insert into pg_temp.singleton_job values ('shop', 'billing', 33, 'owner-33')");

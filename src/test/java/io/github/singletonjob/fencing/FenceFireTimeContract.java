@@ -168,6 +168,7 @@ abstract class FenceFireTimeContract {
 		CompletableFuture<Boolean> completion;
 		try (Connection raising = this.database.plain().getConnection()) {
 			raising.setAutoCommit(false);
+			GuardedDatabase.lockAsRaise(raising, stale.job());
 			GuardedDatabase.execute(raising, "update singleton_job set token = 34, owner = 'owner-34'");
 			completion = CompletableFuture.supplyAsync(() -> complete(stale, begun));
 			assertThat(completion.copy().completeOnTimeout(null, 300, TimeUnit.MILLISECONDS).get()).isNull();
@@ -179,11 +180,12 @@ abstract class FenceFireTimeContract {
 
 	@Test
 	void aRaiseSeesTheCompletionThatItHasWaitedFor() throws Exception {
-		begin(grant(33, MIDNIGHT));
+		Grant completed = grant(33, MIDNIGHT);
+		begin(completed);
 		CompletableFuture<FenceAnswer> raise;
 		try (Connection completing = this.database.plain().getConnection()) {
 			completing.setAutoCommit(false);
-			GuardedDatabase.execute(completing, "select * from singleton_job " + FenceDialect.of(completing).lock());
+			GuardedDatabase.check(completing, completed);
 			GuardedDatabase.execute(completing, "update singleton_job_fire_time set completed = started");
 			raise = CompletableFuture.supplyAsync(() -> raise(grant(34, MIDNIGHT)));
 			assertThat(raise.copy().completeOnTimeout(null, 300, TimeUnit.MILLISECONDS).get()).isNull();

@@ -63,6 +63,7 @@ class FenceSchemaTests {
 	void fireTimesAreCreatedBesideAFenceOfAnotherOwner() {
 		this.schema.initialize();
 		this.client.sql("drop table singleton_job_fire_time").update();
+		this.client.sql("drop function singleton_job_stands_at").update();
 		this.client.sql("drop role if exists newcomer").update();
 		this.client.sql("create role newcomer login").update();
 		this.client.sql("grant select, insert, update on singleton_job to newcomer").update();
@@ -173,6 +174,15 @@ class FenceSchemaTests {
 		assertThat(this.client.sql("select to_regclass('jobs.singleton_job_fire_time') is not null")
 			.query(Boolean.class)
 			.single()).isTrue();
+	}
+
+	@Test
+	void aFunctionThatIsMissingIsReportedAndCreated() {
+		this.schema.initialize();
+		this.client.sql("drop function singleton_job_stands_at").update();
+		assertUnusable(this.schema::verify, "The function public.singleton_job_stands_at", "schema-postgresql.sql");
+		this.schema.initialize();
+		this.schema.verify();
 	}
 
 	@Test

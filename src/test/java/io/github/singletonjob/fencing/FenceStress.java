@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
 
@@ -16,7 +17,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.Fence.Raised;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -44,6 +44,8 @@ final class FenceStress {
 	private final AtomicLong ids = new AtomicLong();
 
 	private final AtomicLong refusals = new AtomicLong();
+
+	private boolean raiseLocks = true;
 
 	private volatile boolean over;
 
@@ -77,13 +79,22 @@ final class FenceStress {
 		});
 	}
 
-	/** Violations with a lock of the check, or null for the right one. */
-	int violationsByJdbc(String isolation, @Nullable String lock) throws Exception {
+	int violationsByJdbc(String isolation) throws Exception {
+		return violationsByJdbc(isolation, UnaryOperator.identity());
+	}
+
+	/** Violations with another text of the check. */
+	int violationsByJdbc(String isolation, UnaryOperator<String> text) throws Exception {
 		try (HikariDataSource pool = pool(isolation)) {
 			var guarded = FencedDataSources.guard(pool, FencingSettings.defaults(),
-					new FenceCheck(new FenceTable(), lock));
+					new FenceCheck(new FenceTable(), text));
 			return violations(() -> writeByJdbc(guarded, false));
 		}
+	}
+
+	/** Raises from now on without the lock that a raise holds beside that of the row. */
+	void raiseWithoutItsLock() {
+		this.raiseLocks = false;
 	}
 
 	int violations(Writer writer) throws Exception {
@@ -126,6 +137,15 @@ final class FenceStress {
 				""").update();
 	}
 
+	/**
+	 * Makes statements take time, so that the raise falls between snapshot and commit.
+	 */
+	void slowDownStatements() {
+		this.database.outside().sql("""
+				create trigger slow_statement after insert on invoice for each row execute function slow_down()
+				""").update();
+	}
+
 	/** Raises again and again, and looks each time at what is there of older tokens. */
 	private List<Long> raise() throws SQLException {
 		List<Long> visible = new ArrayList<>();
@@ -133,8 +153,14 @@ final class FenceStress {
 				var count = connection.prepareStatement("select count(*) from invoice where token < ?")) {
 			JdbcFence fence = new JdbcFence(new SingleConnectionDataSource(connection, true));
 			for (long raised = 2; raised < 2 + this.raises; raised++) {
-				FakeRun run = new FakeRun("billing", raised);
-				assertThat(fence.raise(run.grant(), "raiser", GuardedDatabase.TIMEOUT)).isInstanceOf(Raised.class);
+				if (this.raiseLocks) {
+					FakeRun run = new FakeRun("billing", raised);
+					assertThat(fence.raise(run.grant(), "raiser", GuardedDatabase.TIMEOUT)).isInstanceOf(Raised.class);
+				}
+				else {
+					GuardedDatabase.execute(connection,
+							"update singleton_job set token = %1$d, owner = 'owner-%1$d'".formatted(raised));
+				}
 				count.setLong(1, raised);
 				visible.add(count(count));
 				this.token.set(raised);
@@ -182,6 +208,12 @@ final class FenceStress {
 		}
 		catch (StaleTokenException ex) {
 			this.refusals.incrementAndGet();
+		}
+		catch (SQLException ex) {
+			// Between the transactions of one run, as it can be at SERIALIZABLE
+			if (!"40001".equals(ex.getSQLState())) {
+				throw ex;
+			}
 		}
 	}
 

@@ -1,6 +1,8 @@
 package io.github.singletonjob.fencing;
 
 import java.sql.SQLException;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -17,9 +19,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * Six workers commit under the token that they know, which another thread raises
@@ -28,6 +33,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(180)
 class FenceStressTests {
+
+	private static final String READ_COMMITTED = "TRANSACTION_READ_COMMITTED";
+
+	private static final String REPEATABLE_READ = "TRANSACTION_REPEATABLE_READ";
+
+	private static final String SERIALIZABLE = "TRANSACTION_SERIALIZABLE";
 
 	private final GuardedDatabase database = new GuardedDatabase();
 
@@ -41,15 +52,30 @@ class FenceStressTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ" })
+	@ValueSource(strings = { READ_COMMITTED, REPEATABLE_READ, SERIALIZABLE })
 	void noStaleRowBecomesVisibleAfterARaiseByJdbc(String isolation) throws Exception {
-		assertThat(this.stress.violationsByJdbc(isolation, null)).as(FenceStress.STALE_ROWS).isZero();
+		this.stress.slowDownCommits();
+		if (!isolation.equals(READ_COMMITTED)) {
+			this.stress.slowDownStatements();
+		}
+		assertThat(this.stress.violationsByJdbc(isolation)).as(FenceStress.STALE_ROWS).isZero();
 		assertThat(this.stress.refusals()).isPositive();
 	}
 
 	@Test
+	void noStaleRowBecomesVisibleAfterARaiseBySimpleQueries() throws Exception {
+		try (GuardedDatabase simple = new GuardedDatabase(this.database.url() + "?preferQueryMode=simple", (config) -> {
+		}, FencingSettings.defaults())) {
+			FenceStress stress = new FenceStress(simple, 100);
+			stress.slowDownCommits();
+			assertThat(stress.violationsByJdbc(READ_COMMITTED)).as(FenceStress.STALE_ROWS).isZero();
+			assertThat(stress.refusals()).isPositive();
+		}
+	}
+
+	@Test
 	void noStaleRowBecomesVisibleAfterARaiseWithoutATransaction() throws Exception {
-		try (HikariDataSource pool = this.stress.pool("TRANSACTION_READ_COMMITTED")) {
+		try (HikariDataSource pool = this.stress.pool(READ_COMMITTED)) {
 			DataSource guarded = FencedDataSources.guard(pool);
 			assertThat(this.stress.violations(() -> this.stress.writeByJdbc(guarded, true))).as(FenceStress.STALE_ROWS)
 				.isZero();
@@ -58,7 +84,7 @@ class FenceStressTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ" })
+	@ValueSource(strings = { READ_COMMITTED, REPEATABLE_READ })
 	void noStaleRowBecomesVisibleAfterARaiseByJpa(String isolation) throws Exception {
 		try (HikariDataSource pool = this.stress.pool(isolation);
 				EntityManagerFactory entityManagers = Jpa.entityManagers(FencedDataSources.guard(pool), Row.class)) {
@@ -69,15 +95,45 @@ class FenceStressTests {
 
 	/** Without these, which are shorter, the tests above would prove nothing. */
 	@ParameterizedTest
-	@ValueSource(strings = { "for key share", "" })
-	void weakerLocksLetStaleRowsThrough(String lock) throws Exception {
+	@MethodSource("weakerChecks")
+	void aWeakerCheckLetsStaleRowsThrough(String isolation, String what, UnaryOperator<String> weaken)
+			throws Exception {
 		this.control.slowDownCommits();
-		assertThat(this.control.violationsByJdbc("TRANSACTION_READ_COMMITTED", lock)).isPositive();
+		if (!isolation.equals(READ_COMMITTED)) {
+			this.control.slowDownStatements();
+		}
+		assertThat(this.control.violationsByJdbc(isolation, changing(weaken))).as(what).isPositive();
+	}
+
+	static Stream<Arguments> weakerChecks() {
+		UnaryOperator<String> oneStatement = (sql) -> sql.replaceFirst("; (/\\*.*?\\*/) select where", " or");
+		UnaryOperator<String> noLock = (sql) -> sql.replace("pg_catalog.pg_advisory_xact_lock_shared(?)",
+				"abs(?::bigint)");
+		UnaryOperator<String> noLockingRead = (sql) -> sql.replaceFirst(" or [^ ]*_stands_at\\([^)]*\\)", " or true");
+		return Stream.of(arguments(READ_COMMITTED, "one statement that locks and checks", oneStatement),
+				arguments(READ_COMMITTED, "no lock", noLock),
+				arguments(REPEATABLE_READ, "no locking read", noLockingRead),
+				arguments(SERIALIZABLE, "no locking read", noLockingRead));
+	}
+
+	private static UnaryOperator<String> changing(UnaryOperator<String> weaken) {
+		return (sql) -> {
+			String changed = weaken.apply(sql);
+			assertThat(changed).isNotEqualTo(sql);
+			return changed;
+		};
+	}
+
+	@Test
+	void aRaiseWithoutItsLockLetsStaleRowsThrough() throws Exception {
+		this.control.slowDownCommits();
+		this.control.raiseWithoutItsLock();
+		assertThat(this.control.violationsByJdbc(READ_COMMITTED)).isPositive();
 	}
 
 	@Test
 	void withoutAGuardStaleRowsGetThrough() throws Exception {
-		try (HikariDataSource pool = this.control.pool("TRANSACTION_READ_COMMITTED")) {
+		try (HikariDataSource pool = this.control.pool(READ_COMMITTED)) {
 			assertThat(this.control.violations(() -> this.control.writeByJdbc(pool, false))).isPositive();
 		}
 	}

@@ -3,8 +3,10 @@ package io.github.singletonjob.fencing;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Properties;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -12,7 +14,11 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.lease.Fence.FenceAnswer;
+import io.github.singletonjob.lease.JobId;
+import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.servers.PostgresServer;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
 import org.postgresql.jdbc.PgConnection;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -59,7 +65,9 @@ final class GuardedDatabase implements AutoCloseable {
 		this.guarded = FencedDataSources.guard(this.pool, settings);
 		this.outside = JdbcClient.create(impatient(plain()));
 		this.outside.sql("create table if not exists invoice (id bigint primary key, token bigint)").update();
-		new FenceSchema(this.guarded).initialize();
+		FenceSchema schema = new FenceSchema(this.guarded);
+		schema.initialize();
+		schema.verify();
 		this.fence = new JdbcFence(plain());
 	}
 
@@ -130,6 +138,18 @@ final class GuardedDatabase implements AutoCloseable {
 		return run;
 	}
 
+	/** What a commit does before it commits: checks the fence, and locks it. */
+	static void check(Connection connection, LeaseGrant grant) throws SQLException {
+		new FenceCheck(new FenceTable(), (sql) -> sql.replace("; commit", "")).commit(connection, List.of(grant));
+	}
+
+	/** Takes the lock that a raise holds beside that of the row. */
+	static void lockAsRaise(Connection connection, JobId job) throws SQLException {
+		if (FenceDialect.of(connection) == FenceDialect.POSTGRESQL) {
+			execute(connection, "select pg_advisory_xact_lock(" + FenceLock.key(job) + ")");
+		}
+	}
+
 	/** Does something on a guarded connection inside a run. */
 	void in(FakeRun run, Work work) throws SQLException {
 		try (var scope = CurrentJobRun.open(run); Connection connection = this.guarded.getConnection()) {
@@ -156,6 +176,33 @@ final class GuardedDatabase implements AutoCloseable {
 		try (var statement = connection.createStatement()) {
 			statement.execute(sql);
 		}
+	}
+
+	/** A function {@code charge(id)} that inserts an invoice and returns its id. */
+	void createCharge() {
+		this.outside.sql("""
+				create function charge(id bigint) returns bigint language plpgsql as
+				'begin insert into invoice (id) values (charge.id); return charge.id; end'
+				""").update();
+	}
+
+	/** A foreign table that leads to the invoices, through another session. */
+	void createForeignInvoice() {
+		String database = this.url.substring(this.url.lastIndexOf('/') + 1);
+		for (String sql : new String[] { "create extension postgres_fdw",
+				"create server far foreign data wrapper postgres_fdw options (host '127.0.0.1', port '"
+						+ PostgresServer.shared().port() + "', dbname '" + database + "')",
+				"create user mapping for public server far options (user '" + PostgresServer.USERNAME + "')",
+				"create foreign table foreign_invoice (id bigint) server far options (table_name 'invoice')" }) {
+			this.outside.sql(sql).update();
+		}
+	}
+
+	/** Waits for the next notifications that a session listens to. */
+	static List<String> nextNotifications(Connection listener) throws SQLException {
+		return Stream.of(listener.unwrap(PGConnection.class).getNotifications((int) TIMEOUT.toMillis()))
+			.map(PGNotification::getParameter)
+			.toList();
 	}
 
 	@Override

@@ -113,7 +113,7 @@ class JdbcFenceTests {
 		CompletableFuture<?> raise;
 		try (Connection committing = this.database.plain().getConnection()) {
 			committing.setAutoCommit(false);
-			execute(committing, "select * from singleton_job for share");
+			GuardedDatabase.check(committing, this.run.grant());
 			raise = CompletableFuture.supplyAsync(() -> this.database.raise(new FakeRun("billing", 34)));
 			assertThat(raise.copy().completeOnTimeout(null, 300, TimeUnit.MILLISECONDS).get()).isNull();
 			assertThat(token()).isEqualTo(33);
@@ -128,7 +128,7 @@ class JdbcFenceTests {
 		CompletableFuture<?> raise;
 		try (Connection committing = this.database.plain().getConnection()) {
 			committing.setAutoCommit(false);
-			execute(committing, "select * from singleton_job for share");
+			GuardedDatabase.check(committing, this.run.grant());
 			raise = CompletableFuture.supplyAsync(() -> new JdbcFence(this.database.plain())
 				.raise(new FakeRun("billing", 34).grant(), "b", Duration.ofSeconds(3)));
 			// The first try has ended by then, with a third of the time
@@ -137,13 +137,20 @@ class JdbcFenceTests {
 		assertThat(raise.get()).isInstanceOf(Raised.class);
 	}
 
-	@Test
-	void aBlockedRaiseSaysWhoBlocks() throws SQLException {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aBlockedRaiseSaysWhoBlocks(boolean commit) throws SQLException {
 		this.database.raise(this.run);
+		this.database.begin("mails", 7);
 		try (Connection blocker = this.database.plain().getConnection()) {
 			blocker.setAutoCommit(false);
 			execute(blocker, "set application_name = 'the blocker'");
-			execute(blocker, "select * from singleton_job for share");
+			if (commit) {
+				GuardedDatabase.check(blocker, this.run.grant());
+			}
+			else {
+				execute(blocker, "select * from singleton_job for share");
+			}
 			assertThatExceptionOfType(LeaseStoreException.class)
 				.isThrownBy(() -> new JdbcFence(this.database.plain()).raise(new FakeRun("billing", 34).grant(), "b",
 						Duration.ofMillis(600)))

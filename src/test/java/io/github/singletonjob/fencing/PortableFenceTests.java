@@ -169,9 +169,7 @@ class PortableFenceTests {
 		try (Connection connection = this.database.plain().getConnection()) {
 			connection.setAutoCommit(false);
 			GuardedDatabase.insert(connection, 1);
-			FenceTable table = new FenceTable();
-			new PortableCheck(table.qualifiedName(connection), table.dialect(connection).lock()).check(connection,
-					List.of(run.grant()));
+			GuardedDatabase.check(connection, run.grant());
 			Future<Long> seenAfterTheRaise = executor.submit(() -> {
 				this.database.begin("billing", 34);
 				return this.database.invoices();

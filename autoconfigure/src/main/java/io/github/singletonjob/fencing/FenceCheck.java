@@ -2,62 +2,86 @@ package io.github.singletonjob.fencing;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 import io.github.singletonjob.lease.LeaseGrant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * "check; COMMIT" in one round trip: the last act of a fenced transaction.
+ * "lock; check; COMMIT" in one round trip: the last act of a fenced transaction.
  * <p>
- * The check divides by zero unless the fence rows of all runs have their token and owner.
- * The error aborts the transaction on the server, so that the COMMIT behind it cannot
- * happen whatever the client does. It locks the rows {@code FOR SHARE} until the commit
- * is done, which makes the raise of a next holder wait for exactly that time; weaker
- * locks, and a check without one, let stale transactions through. A transaction without
- * an id has written nothing, and takes no lock: the server knows, no flag of the client
- * is asked. What needs no id is not fenced: a NOTIFY alone, or rows of a foreign server.
+ * The lock is the job's {@link FenceLock}, in share mode and until the commit is done,
+ * while a raise holds it exclusively: so a raise waits for those commits that are on
+ * their way, and a commit that waits for a raise begins its check when that is done. The
+ * check is a statement of its own because its snapshot has to be newer than the lock. It
+ * fails unless the fence rows of all runs have their token and owner. Its error aborts
+ * the transaction on the server, so that the COMMIT behind it cannot happen whatever the
+ * client does. Neither writes anything.
+ * <p>
+ * At REPEATABLE READ and SERIALIZABLE the snapshot is that of the transaction. There a
+ * transaction that has written also locks the fence rows, which fails if one has changed
+ * since. One that has not is compared with what its snapshot shows.
  * <p>
  * On other databases than Postgres the check is {@link PortableCheck}.
  */
 final class FenceCheck {
 
-	static final String DIVISION_BY_ZERO = "22012";
+	// A text that is no number: so the check fails, with the text in the server's message
+	private static final String INVALID_TEXT = "22P02";
+
+	private static final String STALE = "singleton-job: the fence does not stand at the token of this transaction";
+
+	private static final String NO_RIGHT = "singleton-job: may not read the fence: ";
+
+	private static final String WRITABLE = "singleton-job: not read-only";
 
 	private static final String ID = "pg_catalog.pg_current_xact_id_if_assigned()";
 
-	// A lock would be refused in a read-only transaction, where only temporary tables are
-	// written, or what was written before it was declared so
-	private static final String CHECK_READ_ONLY = "/* singleton-job: fails if it has written */ select where 1 / (" + ID
-			+ " is null)::int = 0; commit";
+	// No row comes back: to send one costs the server more. The role is known here only,
+	// where it is set for the transaction
+	private static final String LOCK = "select where case when current_user = session_user"
+			+ " or pg_catalog.has_schema_privilege(%s::pg_catalog.regnamespace::oid, 'usage')"
+			+ " and pg_catalog.has_table_privilege(%s, 'select')"
+			+ " then pg_catalog.pg_advisory_xact_lock_shared(?) is null else ('" + NO_RIGHT
+			+ "' || current_user || ';')::int = 0 end; ";
 
-	// Its error, a division by zero, shows up in the server's log with this text. No row
-	// comes back: to send one costs the server more
-	private static final String CHECK = "/* singleton-job: fails if the token is stale */ select where 1 / (" + ID
-			+ " is null or %s)::int = 0; commit";
+	// Its error shows up in the server's log with this text
+	private static final String CHECK = "/* singleton-job: fails if the token is stale */"
+			+ " select where (case when %s then '0' else '" + STALE + "' end)::int = 1; commit";
 
 	// One query for each run: to count the rows of all in one costs the server more
 	private static final String HOLDS = "exists (select from %s f where f.namespace = ? and f.name = ?"
-			+ " and f.token = ? and f.owner = ? %s)";
+			+ " and f.token = ? and f.owner = ? and (pg_catalog.current_setting('transaction_isolation') ="
+			+ " 'read committed' or " + ID + " is null or %s(f.tableoid, f.namespace, f.name, f.token, f.owner)))";
+
+	// To compare the token would cost a reader more than all the rest of its commit
+	private static final String CHECK_READ_ONLY = "/* singleton-job: fails if it can have written */ select where (case"
+			+ " when " + ID + " is null and pg_catalog.current_setting('transaction_read_only') = 'on' then '0' else '"
+			+ WRITABLE + "' end)::int = 1; commit";
 
 	private final FenceTable table;
 
-	private final @Nullable String lock;
+	private final UnaryOperator<String> text;
 
 	private volatile @Nullable String checkOfOne;
 
 	private volatile @Nullable PortableCheck portable;
 
+	private volatile @Nullable Boolean declaresReadOnly;
+
 	FenceCheck(FenceTable table) {
-		this(table, null);
+		this(table, UnaryOperator.identity());
 	}
 
-	// Tests weaken the lock to see that they would notice
-	FenceCheck(FenceTable table, @Nullable String lock) {
+	// Tests weaken the text to see that they would notice
+	FenceCheck(FenceTable table, UnaryOperator<String> text) {
 		this.table = table;
-		this.lock = lock;
+		this.text = text;
 	}
 
 	FenceTable table() {
@@ -76,14 +100,16 @@ final class FenceCheck {
 			portable(connection).check(connection, grants);
 			return;
 		}
-		if (connection.isReadOnly()) {
+		if (connection.isReadOnly() && declaresReadOnly(connection)) {
 			commitReadOnly(connection);
 			return;
 		}
-		try (PreparedStatement statement = connection.prepareStatement(sql(connection, grants.size()))) {
+		// The same order everywhere, so that runs do not wait for each other in a circle
+		List<LeaseGrant> ordered = (grants.size() > 1) ? grants.stream().sorted(PortableCheck.ORDER).toList() : grants;
+		try (PreparedStatement statement = connection.prepareStatement(sql(connection, ordered.size()))) {
 			// A default fetch size would ask for a cursor
 			statement.setFetchSize(0);
-			bind(statement, grants);
+			bind(statement, ordered);
 			statement.execute();
 		}
 	}
@@ -91,14 +117,25 @@ final class FenceCheck {
 	private PortableCheck portable(Connection connection) throws SQLException {
 		PortableCheck known = this.portable;
 		if (known == null) {
-			known = new PortableCheck(this.table.qualifiedName(connection), lock(connection));
+			known = new PortableCheck(this.text
+				.apply(PortableCheck.sql(this.table.qualifiedName(connection), this.table.dialect(connection))));
 			this.portable = known;
 		}
 		return known;
 	}
 
-	private String lock(Connection connection) throws SQLException {
-		return (this.lock != null) ? this.lock : this.table.dialect(connection).lock();
+	// Whether the driver tells the server that a connection is read-only, asked once
+	private boolean declaresReadOnly(Connection connection) throws SQLException {
+		Boolean known = this.declaresReadOnly;
+		if (known == null) {
+			try (Statement statement = connection.createStatement();
+					ResultSet row = statement
+						.executeQuery("select pg_catalog.current_setting('transaction_read_only')::boolean")) {
+				known = row.next() && row.getBoolean(1);
+			}
+			this.declaresReadOnly = known;
+		}
+		return known;
 	}
 
 	private void commitReadOnly(Connection connection) throws SQLException {
@@ -107,13 +144,39 @@ final class FenceCheck {
 			statement.execute();
 		}
 		catch (SQLException ex) {
-			if (DIVISION_BY_ZERO.equals(ex.getSQLState())) {
-				throw new SQLException("The transaction is declared read-only and has written nevertheless"
-						+ " (a temporary table, or readOnlyMode=ignore): it cannot be fenced, and was rolled back."
-						+ " Do not declare it read-only", "25006", ex);
+			if (fails(ex, WRITABLE)) {
+				throw new SQLException(
+						"The connection is declared read-only, and its transaction has written nevertheless"
+								+ " (to a temporary table), or the server does not know that it is: it cannot be fenced, and was"
+								+ " rolled back. Do not declare it read-only",
+						"25006", ex);
 			}
 			throw ex;
 		}
+	}
+
+	/**
+	 * Whether a transaction does not see its tokens in the fence.
+	 * @param failure why it was aborted
+	 */
+	static boolean isStale(SQLException failure) {
+		return fails(failure, STALE);
+	}
+
+	/**
+	 * The role that a transaction had set, if it may not read the fence.
+	 * @param failure why the transaction was aborted
+	 */
+	static @Nullable String roleWithoutRights(SQLException failure) {
+		if (!fails(failure, NO_RIGHT)) {
+			return null;
+		}
+		String message = String.valueOf(failure.getMessage());
+		return message.substring(message.indexOf(NO_RIGHT) + NO_RIGHT.length(), message.lastIndexOf(';'));
+	}
+
+	private static boolean fails(SQLException failure, String text) {
+		return INVALID_TEXT.equals(failure.getSQLState()) && String.valueOf(failure.getMessage()).contains(text);
 	}
 
 	private String sql(Connection connection, int count) throws SQLException {
@@ -129,12 +192,22 @@ final class FenceCheck {
 	}
 
 	private String build(Connection connection, int count) throws SQLException {
-		String holds = HOLDS.formatted(this.table.qualifiedName(connection), lock(connection));
-		return CHECK.formatted(String.join(" and ", Collections.nCopies(count, holds)));
+		String name = this.table.qualifiedName(connection);
+		String lock = LOCK.formatted(literal(FenceTable.schema(name)), literal(name));
+		String holds = HOLDS.formatted(name, FenceTable.standsAt(name));
+		return this.text
+			.apply(lock.repeat(count) + CHECK.formatted(String.join(" and ", Collections.nCopies(count, holds))));
+	}
+
+	private static String literal(String name) {
+		return "'" + name.replace("'", "''") + "'";
 	}
 
 	private static void bind(PreparedStatement statement, List<LeaseGrant> grants) throws SQLException {
 		int index = 0;
+		for (LeaseGrant grant : grants) {
+			statement.setLong(++index, FenceLock.key(grant.job()));
+		}
 		for (LeaseGrant grant : grants) {
 			statement.setString(++index, grant.job().namespace());
 			statement.setString(++index, grant.job().name());

@@ -7,14 +7,14 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The databases that can hold a fence. Postgres checks and commits in one step and aborts
- * by itself. The others have the portable form: the client reads the fence row with a
- * lock as the last act of the transaction, and decides.
+ * The databases that can hold a fence. Postgres checks and commits in one round trip and
+ * aborts by itself. The others have the portable form: the client reads the fence row
+ * with a lock as the last act of the transaction, and decides.
  */
 enum FenceDialect {
 
 	/** PostgreSQL 14 or newer. */
-	POSTGRESQL("PostgreSQL", 14, 0, "for share"),
+	POSTGRESQL("PostgreSQL", 14, 0, ""),
 
 	/** H2 2 or newer. It knows no share lock. */
 	H2("H2", 2, 0, "for update"),
@@ -76,7 +76,10 @@ enum FenceDialect {
 		return major > this.major || (major == this.major && minor >= this.minor);
 	}
 
-	/** The lock that a raise has to wait for, and that transactions of one run share. */
+	/**
+	 * The lock on the fence row that a raise has to wait for; empty for Postgres, where
+	 * it is an advisory lock.
+	 */
 	String lock() {
 		return this.lock;
 	}

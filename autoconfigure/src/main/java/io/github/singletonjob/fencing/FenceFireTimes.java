@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The fire times that the guarded database knows. A run is decided upon and recorded
- * under the exclusive lock of the fence row, and completed under one that waits for it,
- * so that both are in the order of the tokens.
+ * under the exclusive lock of the raise, and completed under one that waits for it, so
+ * that both are in the order of the tokens.
  */
 abstract class FenceFireTimes {
 

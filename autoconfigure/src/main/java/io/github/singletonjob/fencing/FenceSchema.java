@@ -85,7 +85,7 @@ public final class FenceSchema {
 		}
 		FenceDialect dialect = this.table.dialect(connection);
 		return !(dialect.isPortable() ? new PortableProbe(connection, dialect).hasFireTimes()
-				: new PostgresProbe(connection).exists(FenceTable.fireTimes(fence)));
+				: new PostgresProbe(connection).isComplete(fence));
 	}
 
 	// Such a database commits by itself. Of several that create a table at once, some may

@@ -7,15 +7,23 @@ package io.github.singletonjob.fencing;
 final class FenceSql {
 
 	/**
-	 * Bounds of one transaction: time-outs in milliseconds. The last one is for a process
-	 * that is frozen here, with the row locked.
+	 * Bounds of one transaction, and the lock of the job's fence: time-outs in
+	 * milliseconds. The last one is for a process that is frozen here, with the lock.
 	 */
 	static final String SET_UP = """
 			set transaction isolation level read committed;
 			set local synchronous_commit = on;
 			set local lock_timeout = %d;
 			set local statement_timeout = %d;
-			set local idle_in_transaction_session_timeout = %d""";
+			set local idle_in_transaction_session_timeout = %d;
+			select pg_catalog.%s(%d)""";
+
+	/**
+	 * As a statement of its own, after which those that follow see what it waited for.
+	 */
+	static final String EXCLUSIVE = "pg_advisory_xact_lock";
+
+	static final String SHARED = "pg_advisory_xact_lock_shared";
 
 	static final String RAISE = """
 			insert into %s as f (namespace, name, token, owner, holder, raised_at)
@@ -40,22 +48,20 @@ final class FenceSql {
 			where namespace = ? and name = ? and schedule = ?""";
 
 	/**
-	 * Under the lock of the fence row that the raise has taken. A fire time never goes
-	 * back, and an unknown one changes nothing.
+	 * Under the exclusive lock of the raise. A fire time never goes back, and an unknown
+	 * one changes nothing.
 	 */
 	static final String START = """
 			insert into %2$s as f (namespace, name, schedule, started, completed, token) values (?, ?, ?, ?, ?, ?)
 			on conflict (namespace, name, schedule) do update set token = excluded.token,
 				started = greatest(f.started, excluded.started), completed = greatest(f.completed, excluded.completed)""";
 
-	/** Waits for a raise, as fenced transactions do, and then looks at its row. */
+	/** Under the shared lock, as fenced transactions. */
 	static final String COMPLETE = """
-			with ours as (
-				select namespace, name from %1$s
-				where namespace = ? and name = ? and token = ? and owner = ? for share)
 			insert into %2$s as f (namespace, name, schedule, started, completed)
 			select o.namespace, o.name, c.schedule, c.completed, c.completed
-			from ours o, (values (?::text, ?::timestamptz)) as c (schedule, completed)
+			from %1$s o, (values (?::text, ?::timestamptz)) as c (schedule, completed)
+			where o.namespace = ? and o.name = ? and o.token = ? and o.owner = ?
 			on conflict (namespace, name, schedule) do update set
 				started = greatest(f.started, excluded.started), completed = greatest(f.completed, excluded.completed)""";
 

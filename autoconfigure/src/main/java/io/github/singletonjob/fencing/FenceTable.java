@@ -21,6 +21,8 @@ final class FenceTable {
 
 	static final String FIRE_TIMES = NAME + BESIDE;
 
+	private static final String STANDS_AT = NAME + "_stands_at";
+
 	// current_schemas(false) leaves out the schema of temporary tables
 	private static final String FIND = """
 			select pg_catalog.quote_ident(s.schema) || '.' || pg_catalog.quote_ident(c.relname)
@@ -64,6 +66,11 @@ final class FenceTable {
 		String quote = fence.toLowerCase(Locale.ROOT).endsWith(NAME) ? "" : fence.substring(fence.length() - 1);
 		String bare = fence.substring(0, fence.length() - quote.length());
 		return bare + (bare.endsWith(NAME) ? BESIDE : BESIDE.toUpperCase(Locale.ROOT)) + quote;
+	}
+
+	/** The function that compares a grant with the fence row and locks it. */
+	static String standsAt(String fence) {
+		return schema(fence) + "." + STANDS_AT;
 	}
 
 	/** The schema of a name with its schema, both quoted. */

@@ -6,6 +6,8 @@ import java.time.Duration;
 
 import javax.sql.DataSource;
 
+import io.github.singletonjob.lease.JobId;
+
 /**
  * The fence's own transactions, at READ COMMITTED on unguarded connections.
  */
@@ -59,18 +61,23 @@ final class FenceTransactions {
 	}
 
 	/**
-	 * Bounds the next transaction.
+	 * Begins the next transaction: bounds it and, on Postgres, takes the lock of the
+	 * job's fence.
 	 * @param connection the connection
+	 * @param job the job
+	 * @param lock exclusive or shared
 	 * @param millis how long a lock is waited for
 	 * @param idle how long the transaction may be idle, if its process is frozen
 	 * @return its statements
 	 */
-	FenceStatements begin(Connection connection, long millis, Duration idle) throws SQLException {
+	FenceStatements begin(Connection connection, JobId job, String lock, long millis, Duration idle)
+			throws SQLException {
 		long bound = Math.max(SHORTEST_WAIT, millis);
 		FenceDialect dialect = this.table.dialect(connection);
 		if (!dialect.isPortable()) {
 			try (var statement = connection.createStatement()) {
-				statement.execute(FenceSql.SET_UP.formatted(bound, bound + SHORTEST_WAIT, idle.toMillis()));
+				statement.execute(FenceSql.SET_UP.formatted(bound, bound + SHORTEST_WAIT, idle.toMillis(), lock,
+						FenceLock.key(job)));
 			}
 		}
 		return new FenceStatements(connection, this.table, dialect.statementSeconds(bound));

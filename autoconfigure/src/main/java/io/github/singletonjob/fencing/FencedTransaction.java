@@ -10,7 +10,6 @@ import java.util.List;
 
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobRun;
-import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.LeasedRun;
 import org.jspecify.annotations.Nullable;
@@ -338,13 +337,7 @@ final class FencedTransaction {
 	private SQLException refused(SQLException failure) {
 		List<LeasedRun> collected = List.copyOf(this.runs);
 		rollback(failure);
-		if (!this.aborted) {
-			StaleTokenException stale = new StaleRuns(this.check.table()).find(this.delegate, collected, failure);
-			if (stale != null) {
-				throw stale;
-			}
-		}
-		return failure;
+		return this.aborted ? failure : new FailedCommit(this.check.table(), this.delegate, failure).explain(collected);
 	}
 
 	void rollback() throws SQLException {

@@ -19,12 +19,12 @@ import io.github.singletonjob.lease.LeaseStoreException;
  * The fence as a row of the guarded database.
  * <p>
  * On Postgres a raise is one upsert, in a transaction of its own on an unguarded
- * connection. It takes the row's lock exclusively, and every fenced transaction holds
- * that lock in share mode from its check until it has committed. So the raise waits for
- * those that have been checked already, and those that are checked later see the new
- * token and are aborted. The row keeps the owner too: repeating a raise succeeds, while
- * an equal token of another owner is refused. Elsewhere it locks that row, compares, and
- * writes.
+ * connection, under an advisory lock of the job. It takes that lock exclusively, and
+ * every fenced transaction holds it in share mode from its check until it has committed.
+ * So the raise waits for those that have been checked already, and those that are checked
+ * later see the new token and are aborted. The row keeps the owner too: repeating a raise
+ * succeeds, while an equal token of another owner is refused. Elsewhere it locks that
+ * row, compares, and writes.
  * <p>
  * A raise for a fire time decides about it in the same transaction, under the same lock,
  * by what the table {@code singleton_job_fire_time} knows: a fire time that was completed
@@ -32,7 +32,7 @@ import io.github.singletonjob.lease.LeaseStoreException;
  * forgotten them.
  * <p>
  * A raise that has to wait too long is repeated until its time-out; then, on Postgres,
- * the message names the sessions that have the table's locks.
+ * the message names the sessions that have the lock, or locks on the table.
  */
 public final class JdbcFence implements Fence {
 
@@ -76,7 +76,8 @@ public final class JdbcFence implements Fence {
 	public Completion complete(LeaseGrant grant, GrantedFireTime fireTime, Duration timeout) {
 		try {
 			return this.transactions.perform(timeout, (connection) -> {
-				FenceStatements statements = this.transactions.begin(connection, timeout.toMillis(), timeout);
+				FenceStatements statements = this.transactions.begin(connection, grant.job(), FenceSql.SHARED,
+						timeout.toMillis(), timeout);
 				boolean ours = FenceFireTimes.of(statements).complete(grant, fireTime);
 				connection.commit();
 				return ours ? Completion.RECORDED : Completion.REFUSED;
@@ -125,7 +126,8 @@ public final class JdbcFence implements Fence {
 
 	private FenceAnswer tryRaise(Connection connection, Attempt attempt) throws SQLException {
 		long millis = Math.min(attempt.millisLeft(), attempt.timeout().toMillis() / TRIES);
-		FenceStatements statements = this.transactions.begin(connection, millis, attempt.timeout());
+		FenceStatements statements = this.transactions.begin(connection, attempt.grant().job(), FenceSql.EXCLUSIVE,
+				millis, attempt.timeout());
 		GrantedFireTime fireTime = attempt.grant().fireTime();
 		FenceAnswer answer = (fireTime != null) ? raise(statements, attempt, fireTime) : raise(statements, attempt);
 		connection.commit();

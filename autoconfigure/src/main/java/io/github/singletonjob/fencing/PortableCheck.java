@@ -22,19 +22,26 @@ final class PortableCheck {
 
 	// The same order everywhere, so that nested runs do not wait for each other in a
 	// circle
-	private static final Comparator<LeaseGrant> ORDER = Comparator
-		.comparing((LeaseGrant grant) -> grant.job().namespace())
+	static final Comparator<LeaseGrant> ORDER = Comparator.comparing((LeaseGrant grant) -> grant.job().namespace())
 		.thenComparing((grant) -> grant.job().name());
 
 	private final String sql;
 
 	/**
 	 * Creates the check.
-	 * @param table the qualified name of the fence table
-	 * @param lock the locking clause
+	 * @param sql its statement, see {@link #sql}
 	 */
-	PortableCheck(String table, String lock) {
-		this.sql = "select token, owner from " + table + " where namespace = ? and name = ? " + lock;
+	PortableCheck(String sql) {
+		this.sql = sql;
+	}
+
+	/**
+	 * The statement that reads a row with a lock.
+	 * @param table the qualified name of the fence table
+	 * @param dialect what database it is
+	 */
+	static String sql(String table, FenceDialect dialect) {
+		return "select token, owner from " + table + " where namespace = ? and name = ? " + dialect.lock();
 	}
 
 	/**

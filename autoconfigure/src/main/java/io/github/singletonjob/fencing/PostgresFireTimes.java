@@ -20,8 +20,8 @@ import io.github.singletonjob.lease.LeaseGrant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fire times in Postgres: written by upserts, completed under a shared lock of the fence
- * row.
+ * Fire times in Postgres: written by upserts, completed under the shared lock of the
+ * fence.
  */
 final class PostgresFireTimes extends FenceFireTimes {
 
@@ -73,12 +73,12 @@ final class PostgresFireTimes extends FenceFireTimes {
 	@Override
 	boolean complete(LeaseGrant grant, GrantedFireTime fireTime) throws SQLException {
 		try (PreparedStatement statement = this.statements.prepare(FenceSql.COMPLETE)) {
-			statement.setString(1, grant.job().namespace());
-			statement.setString(2, grant.job().name());
-			statement.setLong(3, grant.token());
-			statement.setString(4, grant.owner());
-			statement.setString(5, fireTime.schedule());
-			set(statement, 6, fireTime.instant());
+			statement.setString(1, fireTime.schedule());
+			set(statement, 2, fireTime.instant());
+			statement.setString(3, grant.job().namespace());
+			statement.setString(4, grant.job().name());
+			statement.setLong(5, grant.token());
+			statement.setString(6, grant.owner());
 			return statement.executeUpdate() == 1;
 		}
 	}

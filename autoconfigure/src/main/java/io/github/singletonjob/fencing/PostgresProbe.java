@@ -37,6 +37,9 @@ final class PostgresProbe {
 
 	private static final String FENCE_KEY = KEY.formatted(2, "'namespace', 'name'");
 
+	private static final String STANDS_AT = """
+			select to_regprocedure(? || '(oid,text,text,bigint,text)') is not null""";
+
 	private static final String FIRE_TIME_KEY = KEY.formatted(3, "'namespace', 'name', 'schedule'");
 
 	private static final String RIGHTS = """
@@ -72,6 +75,12 @@ final class PostgresProbe {
 		require(isTrue(FENCE_KEY, fence), fence + " has no unique key on (namespace, name)", action);
 		requireRights(fence);
 		requireFireTimes(FenceTable.fireTimes(fence), action);
+		if (!isTrue(STANDS_AT, FenceTable.standsAt(fence))) {
+			throw new FenceUnusableException(
+					"The function " + FenceTable.standsAt(fence)
+							+ ", which compares a token with the fence and locks its row, does not exist",
+					action, null);
+		}
 	}
 
 	private void requireFireTimes(String table, String action) throws SQLException {
@@ -85,7 +94,11 @@ final class PostgresProbe {
 		requireRights(table);
 	}
 
-	boolean exists(String table) throws SQLException {
+	boolean isComplete(String fence) throws SQLException {
+		return exists(FenceTable.fireTimes(fence)) && isTrue(STANDS_AT, FenceTable.standsAt(fence));
+	}
+
+	private boolean exists(String table) throws SQLException {
 		return isTrue(EXISTS, table);
 	}
 
