@@ -67,15 +67,15 @@ final class Stores {
 	}
 
 	static String leaseKey(JobId job) {
-		return JobKeys.of(PREFIX, job).lease();
+		return RedisJob.of(PREFIX, job).lease();
 	}
 
 	static String tokenKey(JobId job) {
-		return JobKeys.of(PREFIX, job).token();
+		return RedisJob.of(PREFIX, job).token();
 	}
 
 	static String recordKey(JobId job) {
-		return JobKeys.of(PREFIX, job).record();
+		return RedisJob.of(PREFIX, job).record();
 	}
 
 	static List<String> keys(RedisServer server) {

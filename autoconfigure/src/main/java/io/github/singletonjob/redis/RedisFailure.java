@@ -3,6 +3,7 @@ package io.github.singletonjob.redis;
 import java.util.concurrent.CancellationException;
 
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.StoreCall;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +16,8 @@ final class RedisFailure {
 	}
 
 	/** The call may have been executed or not. */
-	static LeaseStoreException unknown(String purpose, @Nullable RuntimeException failure) {
-		return new LeaseStoreException(purpose + " failed: " + explain(failure), failure);
+	static LeaseStoreException unknown(StoreCall call, @Nullable RuntimeException failure) {
+		return call.unknown(explain(failure), failure);
 	}
 
 	/** In words of the server, or of the network, where there are some. */

@@ -2,9 +2,15 @@ package io.github.singletonjob.redis;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
 import io.github.singletonjob.lease.Acquisition;
+import io.github.singletonjob.lease.BackgroundThreads;
+import io.github.singletonjob.lease.FireTimes;
+import io.github.singletonjob.lease.Firing;
 import io.github.singletonjob.lease.GrantedFireTime;
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseGrant;
@@ -14,9 +20,11 @@ import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.lease.LeaseStoreException;
 import io.github.singletonjob.lease.LeaseWatch;
 import io.github.singletonjob.lease.Renewal;
+import io.github.singletonjob.lease.StoreCall;
 import io.github.singletonjob.lease.UnusableStoreException;
-
+import io.github.singletonjob.redis.RedisConnections.Connection;
 import org.jspecify.annotations.Nullable;
+
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -38,12 +46,13 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * <li>A renewal compares and sets the time to live, a release compares and deletes. All
  * renewals of a call leave in one flush, and each is answered by itself. Neither creates
  * a lease.</li>
- * <li>The client may send a request again whose answer was lost with the connection. That
- * is harmless for the first three; of a release that was sent twice and then did not find
- * the lease, nobody knows whether it was the first that deleted it: unknown.</li>
- * <li>Who stands by is told by a message, published in the script that releases. A lease
+ * <li>If a connection is lost, the client sends what has no answer again on the next one.
+ * That does no harm, except that a release may then not find the lease because its first
+ * execution has deleted it: the outcome is unknown.</li>
+ * <li>Stand-bys are woken by a message, published in the script that releases. A lease
  * that expires is not announced.</li>
- * <li>A request without an answer in time is {@linkplain GivenUpGrants given up}.</li>
+ * <li>What may have been granted to a request without an answer in time is
+ * {@linkplain AbandonedRequests given back}.</li>
  * </ol>
  * The time to live counts from the execution in the server, so a deadline that counts
  * from the sending is earlier. It ends by the server's clock; stepping that clock ends
@@ -53,15 +62,23 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 
-	private final StoreThreads threads = new StoreThreads();
+	/** Without a reply for so long the call counts as lost, however long the lease is. */
+	private static final Duration LONGEST_CALL = Duration.ofSeconds(10);
 
-	private final LeaseConnections connections;
+	private static final String STARTED = "s:";
 
-	private final GivenUpGrants givenUp;
+	private static final String COMPLETED = "c:";
 
-	private final Subscriptions subscriptions;
+	/** Two to connect, one for what is to be done later. */
+	private final BackgroundThreads threads = new BackgroundThreads("singleton-job-redis", 3);
 
-	private final RedisProbe probe;
+	private final RedisConnections connections;
+
+	private final AbandonedRequests abandoned;
+
+	private final RedisStandBys standBys;
+
+	private final RedisCheck check;
 
 	private final String keyPrefix;
 
@@ -74,13 +91,12 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 	 * @throws IllegalArgumentException if there are braces in the prefix
 	 */
 	public RedisLeaseStore(RedisConnectionFactory connectionFactory, String keyPrefix) {
-		JobKeys.requireValid(keyPrefix);
+		RedisJob.requireValidPrefix(keyPrefix);
 		this.keyPrefix = keyPrefix;
-		ConnectionSettings settings = ConnectionSettings.of(connectionFactory);
-		this.connections = new LeaseConnections(settings, this.threads);
-		this.subscriptions = new Subscriptions(settings, this.threads);
-		this.givenUp = new GivenUpGrants(this.connections, this.threads);
-		this.probe = new RedisProbe(this.connections, keyPrefix);
+		this.connections = new RedisConnections(connectionFactory, this.threads);
+		this.standBys = new RedisStandBys(this.connections, this.threads);
+		this.abandoned = new AbandonedRequests(this.connections, this.threads);
+		this.check = new RedisCheck(this.connections, keyPrefix);
 	}
 
 	/**
@@ -90,51 +106,74 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 	 * @throws LeaseStoreException if it does not answer
 	 */
 	public void probe() {
-		this.probe.probe();
+		this.check.run();
 	}
 
 	@Override
 	public Acquisition tryAcquire(LeaseRequest request) {
 		requireUsable(request.owner());
-		CallTime time = CallTime.interruptible(request.callTimeout());
-		JobScripts scripts = scripts(request.job());
-		LeaseConnection connection = this.connections.get(time);
-		ScriptReply reply = connection.execute(List.of(scripts.acquire(request)), time).get(0);
-		if (!reply.isAnswer()) {
-			this.givenUp.add(request, scripts, connection);
+		StoreCall call = StoreCall.interruptible("Asking for the lease of job '" + request.job() + "'",
+				limited(request.callTimeout()));
+		RedisJob job = job(request.job());
+		Connection connection = this.connections.get(call);
+		ScriptCall script = job.acquire(request);
+		connection.execute(List.of(script), call);
+		if (!script.isAnswered()) {
+			this.abandoned.add(request, job, connection);
 		}
-		Acquisition answer = Answers.acquisition(request, reply);
-		if (answer == null) {
-			throw RedisFailure.unknown("Asking for the lease of job '" + request.job() + "'", reply.failure());
-		}
-		return answer;
+		List<String> texts = script.texts();
+		return switch (script.verdict()) {
+			case "granted" -> new Acquisition.Acquired(grant(request, texts));
+			case "held" -> new Acquisition.Held((texts.size() > 1) ? texts.get(1) : null);
+			case "ran" -> new Acquisition.AlreadyRan(instant(texts.get(1)));
+			case "early" -> new Acquisition.Early(Objects.requireNonNull(instant(texts.get(1))));
+			default -> throw RedisFailure.unknown(call, script.failure());
+		};
 	}
 
 	private void requireUsable(String owner) {
 		if (owner.isEmpty() || owner.chars().anyMatch(Character::isWhitespace)) {
 			throw new IllegalArgumentException("The owner '" + owner + "' must be a text without white space");
 		}
-		if (this.givenUp.contains(owner)) {
+		if (this.abandoned.contains(owner)) {
 			throw new LeaseStoreException(
 					"An earlier request of the same owner was not answered by Redis in time, and is being given up",
 					null);
 		}
 	}
 
+	private static LeaseGrant grant(LeaseRequest request, List<String> texts) {
+		String[] run = texts.get(2).split("/", -1);
+		return new LeaseGrant(request, Long.parseLong(texts.get(1)), fireTime(request.firing(), run),
+				run[3].equals("1"));
+	}
+
+	/** Redis keeps milliseconds; the firing's own fire time may be finer than that. */
+	private static @Nullable GrantedFireTime fireTime(@Nullable Firing firing, String[] run) {
+		Instant granted = instant(run[0]);
+		if (firing == null || granted == null) {
+			return null;
+		}
+		boolean takeover = run[1].equals("1");
+		Instant due = firing.fireTime();
+		return new GrantedFireTime(firing, (takeover || due == null) ? granted : due, takeover, instant(run[2]));
+	}
+
 	@Override
 	public List<Renewal> renew(List<LeaseGrant> grants) {
-		CallTime time = CallTime.uninterruptible(grants.get(0).request().callTimeout());
-		List<ScriptCommand> commands = grants.stream().map((grant) -> scripts(grant.job()).renew(grant)).toList();
-		List<ScriptReply> replies = this.connections.get(time).execute(commands, time);
-		List<Renewal> renewals = replies.stream().map(RedisLeaseStore::renewal).toList();
+		StoreCall call = StoreCall.uninterruptible("Renewing " + grants.size() + " lease(s) in Redis",
+				limited(grants.get(0).request().callTimeout()));
+		List<ScriptCall> scripts = grants.stream().map((grant) -> job(grant.job()).renew(grant)).toList();
+		this.connections.get(call).execute(scripts, call);
+		List<Renewal> renewals = scripts.stream().map(RedisLeaseStore::renewal).toList();
 		if (renewals.stream().allMatch(Renewal.UNKNOWN::equals)) {
-			throw RedisFailure.unknown("Renewing " + grants.size() + " lease(s) in Redis", replies.get(0).failure());
+			throw RedisFailure.unknown(call, scripts.get(0).failure());
 		}
 		return renewals;
 	}
 
-	private static Renewal renewal(ScriptReply reply) {
-		return switch (reply.verdict()) {
+	private static Renewal renewal(ScriptCall script) {
+		return switch (script.verdict()) {
 			case "extended" -> Renewal.EXTENDED;
 			case "gone" -> Renewal.GONE;
 			default -> Renewal.UNKNOWN;
@@ -147,74 +186,102 @@ public final class RedisLeaseStore implements LeaseStore, AutoCloseable {
 		if (fireTime == null) {
 			return false;
 		}
-		ScriptReply reply = execute(scripts(grant.job()).complete(grant, fireTime, completed),
-				grant.request().callTimeout());
-		return switch (reply.verdict()) {
+		StoreCall call = StoreCall.uninterruptible("Recording what job '" + grant.job() + "' has completed",
+				limited(grant.request().callTimeout()));
+		ScriptCall script = execute(job(grant.job()).complete(grant, fireTime, completed), call);
+		return switch (script.verdict()) {
 			case "completed" -> true;
 			case "gone" -> false;
-			default ->
-				throw RedisFailure.unknown("Recording what job '" + grant.job() + "' has completed", reply.failure());
+			default -> throw RedisFailure.unknown(call, script.failure());
 		};
 	}
 
 	@Override
 	public boolean release(LeaseGrant grant, @Nullable Instant completed) {
-		ScriptReply reply = execute(scripts(grant.job()).release(JobScripts.mark(grant), grant.fireTime(), completed),
-				grant.request().callTimeout());
-		boolean gone = reply.verdict().equals("gone");
-		if (!reply.verdict().equals("released") && (!gone || reply.repeated())) {
-			throw RedisFailure.unknown("Giving back the lease of job '" + grant.job() + "'",
-					gone ? new IllegalStateException("the connection was lost meanwhile, the lease is gone now")
-							: reply.failure());
-		}
-		return !gone;
-	}
-
-	@Override
-	public LeaseRecord inspect(JobId job, Duration timeout) {
-		CallTime time = CallTime.interruptible(timeout);
-		ScriptReply reply = this.connections.get(time).execute(List.of(scripts(job).inspect()), time).get(0);
-		if (!reply.verdict().equals("seen")) {
-			throw RedisFailure.unknown("Looking at the lease of job '" + job + "'", reply.failure());
-		}
-		return Answers.record(reply.texts());
+		StoreCall call = StoreCall.uninterruptible("Giving back the lease of job '" + grant.job() + "'",
+				limited(grant.request().callTimeout()));
+		return deleted(execute(job(grant.job()).release(grant, completed), call), "released", call);
 	}
 
 	@Override
 	public boolean revoke(JobId job, long token, Duration timeout) {
-		ScriptReply reply = execute(scripts(job).revoke(token), timeout);
-		boolean gone = reply.verdict().equals("gone") && !reply.repeated();
-		if (!gone && !reply.verdict().equals("revoked")) {
-			throw RedisFailure.unknown("Taking the lease of job '" + job + "' away", reply.failure());
+		StoreCall call = StoreCall.uninterruptible("Taking the lease of job '" + job + "' away", limited(timeout));
+		return deleted(execute(job(job).revoke(token), call), "revoked", call);
+	}
+
+	private static boolean deleted(ScriptCall script, String verdict, StoreCall call) {
+		if (script.verdict().equals(verdict)) {
+			return true;
 		}
-		return !gone;
+		if (script.isGone()) {
+			return false;
+		}
+		throw script.verdict().equals("gone")
+				? call.unknown("the connection was lost meanwhile, and the lease is gone now", null)
+				: RedisFailure.unknown(call, script.failure());
+	}
+
+	@Override
+	public LeaseRecord inspect(JobId job, Duration timeout) {
+		StoreCall call = StoreCall.interruptible("Looking at the lease of job '" + job + "'", limited(timeout));
+		ScriptCall script = execute(job(job).inspect(), call);
+		if (!script.verdict().equals("seen")) {
+			throw RedisFailure.unknown(call, script.failure());
+		}
+		List<String> texts = script.texts();
+		String lease = texts.get(1);
+		String[] parts = lease.split(" ", 4);
+		long expiry = Long.parseLong(texts.get(2));
+		boolean held = !lease.isEmpty();
+		return new LeaseRecord(held, (held && parts.length == 4) ? parts[3] : null, Long.parseLong(texts.get(3)),
+				(held && expiry >= 0) ? Duration.ofMillis(Math.max(1, expiry)) : null,
+				fireTimes(texts.subList(4, texts.size())));
+	}
+
+	private static Map<String, FireTimes> fireTimes(List<String> fields) {
+		Map<String, FireTimes> known = new HashMap<>();
+		for (int i = 0; i + 1 < fields.size(); i += 2) {
+			String field = fields.get(i);
+			if (field.startsWith(STARTED) || field.startsWith(COMPLETED)) {
+				Instant instant = instant(fields.get(i + 1));
+				FireTimes one = field.startsWith(STARTED) ? new FireTimes(instant, null) : new FireTimes(null, instant);
+				known.merge(field.substring(STARTED.length()), one, FireTimes::and);
+			}
+		}
+		return known;
+	}
+
+	private static @Nullable Instant instant(String millis) {
+		return millis.isEmpty() ? null : Instant.ofEpochMilli(Long.parseLong(millis));
 	}
 
 	/**
-	 * Wakes all who stand by when a holder gives its lease back, not when a lease
-	 * expires.
+	 * Wakes all stand-bys when a holder gives its lease back, not when a lease expires.
 	 */
 	@Override
 	public LeaseWatch watch(JobId job, Duration ttl, Runnable freed) {
-		return this.subscriptions.listen(scripts(job).keys().channel(), freed,
-				CallTime.interruptible(ttl.dividedBy(3)));
+		return this.standBys.add(job(job).channel(), freed,
+				StoreCall.interruptible("Standing by for job '" + job + "'", limited(ttl.dividedBy(3))));
 	}
 
-	/** Also on an interrupted thread. */
-	private ScriptReply execute(ScriptCommand command, Duration timeout) {
-		CallTime time = CallTime.uninterruptible(timeout);
-		return this.connections.get(time).execute(List.of(command), time).get(0);
+	private ScriptCall execute(ScriptCall script, StoreCall call) {
+		this.connections.get(call).execute(List.of(script), call);
+		return script;
 	}
 
-	private JobScripts scripts(JobId job) {
-		return JobScripts.of(this.keyPrefix, job);
+	private static Duration limited(Duration timeout) {
+		return (timeout.compareTo(LONGEST_CALL) < 0) ? timeout : LONGEST_CALL;
+	}
+
+	private RedisJob job(JobId job) {
+		return RedisJob.of(this.keyPrefix, job);
 	}
 
 	/** Closes the connections; leases that are still held expire by themselves. */
 	@Override
 	public void close() {
 		this.threads.close();
-		this.subscriptions.close();
+		this.standBys.close();
 		this.connections.close();
 	}
 

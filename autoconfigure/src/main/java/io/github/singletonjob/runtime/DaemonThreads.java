@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.singletonjob.lease.BackgroundThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,10 +71,7 @@ public final class DaemonThreads implements JobTimer, Executor, AutoCloseable {
 	private ThreadFactory threads(String prefix) {
 		AtomicInteger count = new AtomicInteger();
 		return (task) -> {
-			// Inherits nothing, such as a tenant or a user, from the job that it starts
-			// for, and on newer JDKs no class loader either
-			Thread thread = new Thread(null, task, prefix + count.incrementAndGet(), 0, false);
-			thread.setDaemon(true);
+			Thread thread = BackgroundThreads.newThread(prefix + count.incrementAndGet(), task);
 			thread.setContextClassLoader(this.contextClassLoader);
 			return thread;
 		};

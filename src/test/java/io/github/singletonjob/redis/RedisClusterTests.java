@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * A Redis Cluster of two nodes.
  */
-class ClusterTests {
+class RedisClusterTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(20);
 

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * What an attempt leaves in Postgres, and what it does not.
  */
-class AcquireTests {
+class PostgresAcquireTests {
 
 	private final String url = Databases.create();
 

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What is kept of fire times, whoever asks at the same time and whatever is lost.
  */
 @Timeout(90)
-class FireTimeTests {
+class RedisFireTimeTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 

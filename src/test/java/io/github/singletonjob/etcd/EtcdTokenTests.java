@@ -30,7 +30,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * Tokens go up, also if etcd goes back.
  */
 @Timeout(60)
-class TokenTests {
+class EtcdTokenTests {
 
 	private final EtcdServer server = EtcdServer.create();
 

@@ -37,7 +37,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * What is kept of fire times, whoever asks at the same time and whatever reply is lost.
  */
 @Timeout(90)
-class FireTimeTests {
+class EtcdFireTimeTests {
 
 	private static final Duration TTL = Duration.ofSeconds(10);
 

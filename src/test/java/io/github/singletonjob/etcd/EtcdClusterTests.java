@@ -25,7 +25,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * Three members, one of which fails.
  */
 @Timeout(90)
-class ClusterTests {
+class EtcdClusterTests {
 
 	private static final Duration TTL = Duration.ofSeconds(6);
 

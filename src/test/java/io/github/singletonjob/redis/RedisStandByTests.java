@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Those who stand by are told over one connection, whatever becomes of it.
  */
 @Timeout(90)
-class SubscriptionTests {
+class RedisStandByTests {
 
 	private static final Duration TTL = Duration.ofSeconds(10);
 
@@ -67,7 +67,7 @@ class SubscriptionTests {
 	}
 
 	private int subscribers() {
-		String channel = JobKeys.of(Stores.PREFIX, this.job).channel();
+		String channel = RedisJob.of(Stores.PREFIX, this.job).channel();
 		return this.server.ask((commands) -> commands.pubsubNumsub(channel)).get(channel).intValue();
 	}
 

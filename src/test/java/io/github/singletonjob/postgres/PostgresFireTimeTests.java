@@ -37,7 +37,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What the acquiring and the releasing statement make of fire times, also when they meet.
  */
-class FireTimeTests {
+class PostgresFireTimeTests {
 
 	private static final Instant MIDNIGHT = Instant.parse("2026-11-29T00:00:00Z");
 

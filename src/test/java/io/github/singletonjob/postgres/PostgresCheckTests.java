@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * A database that cannot keep leases is found at the start, with advice.
  */
-class ProbeTests {
+class PostgresCheckTests {
 
 	private final String url = Databases.create();
 

@@ -29,7 +29,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * An etcd that is dead, frozen or restarted.
  */
 @Timeout(60)
-class OutageTests {
+class EtcdOutageTests {
 
 	private static final Duration TTL = Duration.ofSeconds(10);
 

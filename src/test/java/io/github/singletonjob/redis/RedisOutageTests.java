@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A Redis that is frozen or gone costs nothing, and nobody has to do anything when it is
  * back.
  */
-class OutageTests {
+class RedisOutageTests {
 
 	private static final Duration CALL_TIMEOUT = Duration.ofMillis(300);
 

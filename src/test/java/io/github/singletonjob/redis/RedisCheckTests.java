@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * What is found out at start.
  */
-class ProbeTests {
+class RedisCheckTests {
 
 	private static final CommandType[] DOCUMENTED = { CommandType.EVALSHA, CommandType.EVAL, CommandType.GET,
 			CommandType.SET, CommandType.INCR, CommandType.PEXPIRE, CommandType.PTTL, CommandType.DEL, CommandType.TIME,

@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * What is executed in the server, and how often.
  */
-class ScriptTests {
+class RedisScriptTests {
 
 	private static final RedisServer server = RedisServer.create();
 
@@ -191,7 +191,7 @@ class ScriptTests {
 	@Test
 	void haveKeysOfOneSlotWhateverTheName() {
 		for (String name : List.of("billing", "{braces}", "}{", "{}", "{a}{b}", "a:b", "請求書", "🧾", "two\nlines")) {
-			JobKeys keys = JobKeys.of(Stores.PREFIX, new JobId(name, name));
+			RedisJob keys = RedisJob.of(Stores.PREFIX, new JobId(name, name));
 			assertThat(SlotHash.getSlot(keys.lease())).as(name).isEqualTo(SlotHash.getSlot(keys.token()));
 			assertThat(SlotHash.getSlot(keys.lease())).as(name).isEqualTo(SlotHash.getSlot(keys.record()));
 			assertThat(keys.lease()).as(name).isNotEqualTo(keys.token()).endsWith(name + '/' + name);
@@ -202,7 +202,7 @@ class ScriptTests {
 
 	@Test
 	void refuseWhatWouldMixUpKeysOrOwners() {
-		assertThatIllegalArgumentException().isThrownBy(() -> JobKeys.requireValid("a{b}:"))
+		assertThatIllegalArgumentException().isThrownBy(() -> RedisJob.requireValidPrefix("a{b}:"))
 			.withMessageContaining("braces");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.store.tryAcquire(request("two words")))
 			.withMessageContaining("white space");

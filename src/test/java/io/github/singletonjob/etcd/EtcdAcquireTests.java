@@ -29,7 +29,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * What it costs to ask, and what is left of a grant that nobody heard of.
  */
 @Timeout(60)
-class AcquireTests {
+class EtcdAcquireTests {
 
 	private static final Duration TTL = Duration.ofSeconds(2);
 

@@ -10,7 +10,9 @@ import java.util.stream.Collectors;
 
 import io.github.singletonjob.lease.JobId;
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.lease.StoreCall;
 import io.github.singletonjob.lease.UnusableStoreException;
+import io.github.singletonjob.redis.RedisConnections.Connection;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ValueOutput;
@@ -26,30 +28,30 @@ import org.jspecify.annotations.Nullable;
  * to, and that the user may execute what the scripts do. It tries that on a key of its
  * own, which it deletes again.
  */
-final class RedisProbe {
+final class RedisCheck {
 
-	private static final Log logger = LogFactory.getLog(RedisProbe.class);
+	private static final Log logger = LogFactory.getLog(RedisCheck.class);
 
 	private static final String COMMANDS = "+evalsha +eval +get +set +incr +pexpire +pttl +del +time +hset +hget"
 			+ " +hmget +hgetall +publish +subscribe +unsubscribe";
 
 	private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(5);
 
-	private final LeaseConnections connections;
+	private final RedisConnections connections;
 
 	private final String keyPrefix;
 
-	RedisProbe(LeaseConnections connections, String keyPrefix) {
+	RedisCheck(RedisConnections connections, String keyPrefix) {
 		this.connections = connections;
 		this.keyPrefix = keyPrefix;
 	}
 
-	void probe() {
-		CallTime time = CallTime.interruptible(REPLY_TIMEOUT);
+	void run() {
+		StoreCall call = StoreCall.interruptible("Asking Redis whether it can keep leases", REPLY_TIMEOUT);
 		try {
-			LeaseConnection connection = this.connections.get(time);
-			checkServer(info(connection, time));
-			checkScripts(connection, time);
+			Connection connection = this.connections.get(call);
+			checkServer(info(connection, call));
+			checkScripts(connection, call);
 		}
 		catch (UnusableStoreException ex) {
 			throw ex;
@@ -60,13 +62,13 @@ final class RedisProbe {
 	}
 
 	/** Not every user may ask for it. */
-	private static Map<String, String> info(LeaseConnection connection, CallTime time) {
+	private static Map<String, String> info(Connection connection, StoreCall call) {
 		AsyncCommand<byte[], byte[], byte[]> info = new AsyncCommand<>(
 				new Command<>(CommandType.INFO, new ValueOutput<>(ByteArrayCodec.INSTANCE)));
 		connection.send(info);
-		if (!time.await(info)) {
+		if (!call.await(info)) {
 			info.cancel(false);
-			throw new LeaseStoreException("Redis could not be probed: no answer in time", null);
+			throw call.unknown("no answer in time", null);
 		}
 		try {
 			String text = new String(info.join(), StandardCharsets.UTF_8);
@@ -103,17 +105,15 @@ final class RedisProbe {
 		return major > 6 || (major == 6 && parts.length > 1 && Integer.parseInt(parts[1]) >= 2);
 	}
 
-	private void checkScripts(LeaseConnection connection, CallTime time) {
-		JobKeys keys = JobKeys.of(this.keyPrefix, new JobId("probe", UUID.randomUUID().toString()));
-		ScriptCommand command = ScriptCommand.of(Script.PROBE, List.of(keys.lease(), keys.record()),
-				List.of(keys.channel()));
-		ScriptReply reply = connection.execute(List.of(command), time).get(0);
-		if (!reply.verdict().equals("works")) {
-			throw RedisFailure.unknown("Probing Redis", reply.failure());
+	private void checkScripts(Connection connection, StoreCall call) {
+		ScriptCall probe = RedisJob.of(this.keyPrefix, new JobId("probe", UUID.randomUUID().toString())).probe();
+		connection.execute(List.of(probe), call);
+		if (!probe.verdict().equals("works")) {
+			throw RedisFailure.unknown(call, probe.failure());
 		}
 	}
 
-	/** Which errors stay until somebody changes something. */
+	/** Recognizes the errors that stay until something is changed. */
 	private LeaseStoreException refused(LeaseStoreException failure) {
 		RedisCommandExecutionException refusal = RedisFailure.refusal(failure);
 		String message = (refusal != null) ? String.valueOf(refusal.getMessage()) : "";

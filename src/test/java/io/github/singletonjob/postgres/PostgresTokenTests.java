@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * No token is given out twice, and none goes down, whatever happens to the table and the
  * server.
  */
-class TokenTests {
+class PostgresTokenTests {
 
 	private static final int WINS = 2_400;
 

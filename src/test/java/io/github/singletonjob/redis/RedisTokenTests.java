@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tokens go up, whatever the server forgets.
  */
-class TokenTests {
+class RedisTokenTests {
 
 	private final RedisServer server = RedisServer.create();
 
