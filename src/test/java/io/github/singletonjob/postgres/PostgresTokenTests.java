@@ -63,6 +63,26 @@ class PostgresTokenTests {
 		assertThat(this.instances.acquire(store, this.job).token()).isGreaterThan(second.token());
 	}
 
+	/**
+	 * As a restored backup does, or a replica that is promoted without the last grants.
+	 */
+	@Test
+	void goUpAfterTheRowsWentBackInTime() {
+		LeaseStore store = this.instances.open();
+		store.release(this.instances.acquire(store, this.job));
+		Databases.execute(this.url, "create table backup as select * from singleton_job_lease");
+		List<Long> tokens = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			LeaseGrant grant = this.instances.acquire(store, this.job);
+			tokens.add(grant.token());
+			store.release(grant);
+		}
+		Databases.execute(this.url,
+				"update singleton_job_lease l set token = b.token from backup b where l.lock_key = b.lock_key");
+		tokens.add(this.instances.acquire(store, this.job).token());
+		assertThat(tokens).doesNotHaveDuplicates().isSorted();
+	}
+
 	@Test
 	void goUpAfterTheServerCrashed() {
 		try (PostgresServer server = crashing().start()) {
