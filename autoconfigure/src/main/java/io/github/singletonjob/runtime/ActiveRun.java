@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ActiveRun implements LeasedRun {
 
+	private static final String STOP = ". Stop here";
+
 	private final LeaseGrant grant;
 
 	private final RunSettings settings;
@@ -37,6 +39,9 @@ final class ActiveRun implements LeasedRun {
 	private volatile @Nullable GrantedFireTime fireTime;
 
 	private volatile @Nullable RunReports reports;
+
+	// Why the database, or a row, has refused a write
+	private volatile @Nullable String refused;
 
 	ActiveRun(LeaseGrant grant, RunSettings settings, String holder, LeaseDeadline deadline,
 			@Nullable LeasedRun enclosing) {
@@ -154,11 +159,29 @@ final class ActiveRun implements LeasedRun {
 
 	@Override
 	public void refused(StaleTokenException refusal) {
-		this.life.end(new RunEnd(RunOutcome.LOST, "a write was refused: " + refusal.getMessage()));
+		String reason = reason(refusal);
+		this.refused = reason;
+		this.life.end(new RunEnd(RunOutcome.LOST, reason));
 		RunReports told = this.reports;
 		if (told != null) {
 			told.refused(this, refusal);
 		}
+	}
+
+	/**
+	 * What has happened, of the message of an exception that says that this run is over.
+	 */
+	String reason(RuntimeException loss) {
+		String message = String.valueOf(loss.getMessage());
+		for (String known : new String[] { job() + ": ", isOver() }) {
+			message = message.startsWith(known) ? message.substring(known.length()) : message;
+		}
+		int end = message.indexOf((loss instanceof StaleTokenException) ? "; " : STOP);
+		return (end >= 0) ? message.substring(0, end) : message;
+	}
+
+	private String isOver() {
+		return "run with token " + token() + " is over: ";
 	}
 
 	@Nullable GrantedFireTime grantedFireTime() {
@@ -200,8 +223,13 @@ final class ActiveRun implements LeasedRun {
 	}
 
 	LeaseLostException over(String reason) {
-		return new LeaseLostException(job(), token(), job() + ": run with token " + token() + " is over: " + reason
-				+ ". Stop here: another holder may be at work");
+		if (reason.equals(this.refused)) {
+			return new LeaseLostException(job(), token(),
+					job() + ": " + reason + ". What this run has not committed is not written any more" + STOP
+							+ ": another holder is at work");
+		}
+		return new LeaseLostException(job(), token(),
+				job() + ": " + isOver() + reason + STOP + ": another holder may be at work");
 	}
 
 	@Override

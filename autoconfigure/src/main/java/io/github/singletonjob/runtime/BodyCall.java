@@ -62,24 +62,28 @@ final class BodyCall {
 			return null;
 		}
 		catch (Throwable ex) {
-			if (this.run.life().firstEnd() == null && isOwnLoss(ex)) {
+			RuntimeException ownLoss = (this.run.life().firstEnd() == null) ? ownLoss(ex) : null;
+			if (ownLoss != null) {
 				// Also if only the clocks disagreed: the body was cut short
-				this.run.life().end(new RunEnd(RunOutcome.LOST, "its body was stopped by " + ex));
+				this.run.life()
+					.end(new RunEnd(RunOutcome.LOST, "its body has stopped, because " + this.run.reason(ownLoss)));
 			}
 			return ex;
 		}
 	}
 
-	private boolean isOwnLoss(Throwable thrown) {
+	private @Nullable RuntimeException ownLoss(Throwable thrown) {
 		Throwable cause = thrown;
 		for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
-			if ((cause instanceof LeaseLostException lost && isOwn(lost.getJob(), lost.getToken()))
-					|| (cause instanceof StaleTokenException stale && isOwn(stale.getJob(), stale.getToken()))) {
-				return true;
+			if (cause instanceof LeaseLostException lost && isOwn(lost.getJob(), lost.getToken())) {
+				return lost;
+			}
+			if (cause instanceof StaleTokenException stale && isOwn(stale.getJob(), stale.getToken())) {
+				return stale;
 			}
 			cause = cause.getCause();
 		}
-		return false;
+		return null;
 	}
 
 	private boolean isOwn(String job, long token) {

@@ -91,8 +91,16 @@ final class RunStarter {
 		if (acquisition instanceof Acquisition.Early early) {
 			throw clockAhead(job, early.storeTime());
 		}
-		logger.debug(job + ": skipped, " + acquisition);
+		logAlreadyRan(job, request.firing(), "the store", ((Acquisition.AlreadyRan) acquisition).completed());
 		return new Skipped(RunOutcome.SKIPPED_ALREADY_RAN);
+	}
+
+	private static void logAlreadyRan(String job, @Nullable Firing firing, String who, @Nullable Instant completed) {
+		if (logger.isDebugEnabled()) {
+			logger.debug(job + ": skipped, its fire time" + ((firing != null) ? " " + firing.fireTime() : "")
+					+ " or a later one has run"
+					+ ((completed != null) ? ": " + who + " has " + completed + " as completed" : ""));
+		}
 	}
 
 	private Start keep(ActiveRun run) {
@@ -125,7 +133,7 @@ final class RunStarter {
 			return new Begun(run);
 		}
 		if (answer instanceof Fence.AlreadyRan already) {
-			logger.debug(run.job() + ": skipped, the guarded database knows that " + already.completed() + " has run");
+			logAlreadyRan(run.job(), firing, "the guarded database", already.completed());
 			giveBack(run, already.completed());
 			return isBehind(run, firing) ? new Behind() : new Skipped(RunOutcome.SKIPPED_ALREADY_RAN);
 		}

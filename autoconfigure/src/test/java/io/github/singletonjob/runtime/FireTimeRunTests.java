@@ -9,6 +9,8 @@ import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.github.singletonjob.Handover;
 import io.github.singletonjob.JobBody;
 import io.github.singletonjob.OnLost;
@@ -30,6 +32,11 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -185,6 +192,27 @@ class FireTimeRunTests {
 		});
 		assertThat(result.outcome()).isEqualTo(RunOutcome.SKIPPED_ALREADY_RAN);
 		assertThat(known()).isEqualTo(new FireTimes(ONE, ONE));
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void whyAFireTimeIsSkippedIsALineForPeople(CapturedOutput output) {
+		Logger runtime = (Logger) LoggerFactory.getLogger("io.github.singletonjob.runtime");
+		runtime.setLevel(Level.DEBUG);
+		try {
+			Instant later = ONE.plusSeconds(60);
+			this.fence = (grant, holder, timeout) -> new Fence.AlreadyRan(later);
+			for (String who : new String[] { "the guarded database", "the store" }) {
+				run((run) -> {
+					throw new AssertionError("must not run");
+				});
+				assertThat(output).contains("billing: skipped, its fire time " + ONE + " or a later one has run: " + who
+						+ " has " + later + " as completed");
+			}
+		}
+		finally {
+			runtime.setLevel(null);
+		}
 	}
 
 	@Test

@@ -279,7 +279,7 @@ class SingletonJobRunnerTests {
 	void aRefusedRunWhoseBodySwallowsTheExceptionIsNotCompleted() {
 		RunResult result = run((run) -> {
 			try {
-				StaleTokenException refusal = new StaleTokenException("billing", 1, "newer token 2");
+				StaleTokenException refusal = new StaleTokenException("billing", 1, "refused: newer token 2");
 				((LeasedRun) run).refused(refusal);
 				throw refusal;
 			}
@@ -289,6 +289,40 @@ class SingletonJobRunnerTests {
 		});
 		assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);
 		assertThat(this.losses).singleElement().asString().contains("refused");
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void aRefusalIsToldInOneSentence(CapturedOutput output) {
+		RunResult result = run((run) -> ((LeasedRun) run).refused(
+				new StaleTokenException("billing", 1, "billing: the database refused token 1: holder web-2 has token 2"
+						+ "; the transaction was rolled back, nothing of it was written")));
+		assertThat(result.failure()).hasMessage(
+				"billing: the database refused token 1: holder web-2 has token 2. What this run has not committed"
+						+ " is not written any more. Stop here: another holder is at work");
+		assertThat(output.getAll().lines().filter((line) -> line.contains("LOST"))).singleElement()
+			.asString()
+			.contains("billing: LOST the lease with token 1, last confirmed ")
+			.endsWith(" ms ago: the database refused token 1: holder web-2 has token 2. Its body was told");
+	}
+
+	@Test
+	void whatStoppedTheBodyIsToldInOneSentence() {
+		RunResult result = run((run) -> {
+			this.time.stepWallClock(seconds(60));
+			try {
+				run.ensureHeld();
+			}
+			catch (LeaseLostException ex) {
+				throw new IllegalStateException("cannot go on", ex);
+			}
+		});
+		assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);
+		assertThat(this.losses).singleElement()
+			.asString()
+			.endsWith(
+					"its body has stopped, because the wall clock jumped ahead (a suspended machine?) and its lease is not"
+							+ " confirmed since");
 	}
 
 	@Test
