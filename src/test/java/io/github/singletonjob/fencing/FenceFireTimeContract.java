@@ -180,7 +180,7 @@ abstract class FenceFireTimeContract {
 
 	@Test
 	void aRaiseSeesTheCompletionThatItHasWaitedFor() throws Exception {
-		Grant completed = grant(33, MIDNIGHT);
+		LeaseGrant completed = grant(33, MIDNIGHT);
 		begin(completed);
 		CompletableFuture<FenceAnswer> raise;
 		try (Connection completing = this.database.plain().getConnection()) {
