@@ -1,69 +1,88 @@
 package io.github.singletonjob.chaos;
 
-import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
 /**
- * Runs on one company, one after the other, while its processes live on.
+ * Runs on one deployment, one after the other, while its processes live on.
  */
 final class Campaign {
 
-	private static final Duration START = Duration.ofMinutes(2);
-
-	private final Map<FaultKind, Tally> tallies = new EnumMap<>(FaultKind.class);
-
-	private final Tally total = new Tally();
-
-	private List<Happening> before = List.of();
+	private final Map<FaultKind, Verdict> byKind = new EnumMap<>(FaultKind.class);
 
 	private final Mode mode;
 
 	private final StoreKind store;
 
-	Campaign(Mode mode, StoreKind store) {
+	private final int servers;
+
+	private Verdict total = Verdict.NONE;
+
+	private List<History.Fault> before = List.of();
+
+	Campaign(Mode mode, StoreKind store, int servers) {
 		this.mode = mode;
 		this.store = store;
+		this.servers = servers;
 	}
 
-	/**
-	 * Runs the schedules of consecutive seeds.
-	 * @param servers how many
-	 * @param runs how many
-	 * @param seed the first one
-	 * @return this
-	 */
-	Campaign run(int servers, int runs, long seed) {
-		return run(servers,
-				LongStream.range(seed, seed + runs).mapToObj((each) -> Schedule.of(this.store, each)).toList());
+	/** The schedules of consecutive seeds. */
+	static List<Schedule> schedules(StoreKind store, long firstSeed, int count) {
+		return LongStream.range(firstSeed, firstSeed + count).mapToObj((seed) -> Schedule.of(store, seed)).toList();
 	}
 
-	Campaign run(int servers, List<Schedule> schedules) {
-		try (Company company = new Company(this.mode, this.store, servers)) {
-			if (!new Recovery(company, company.books().mark()).await(START)) {
-				throw new IllegalStateException("The servers do not start: "
-						+ company.seats().stream().map((seat) -> String.join("\n", seat.process().lines())).toList());
+	/** Runs the schedules on a thread of its own. */
+	CompletableFuture<Campaign> start(List<Schedule> schedules) {
+		return start(schedules, false);
+	}
+
+	/** The same, until one of them has done damage. */
+	CompletableFuture<Campaign> startUntilDamaged(List<Schedule> schedules) {
+		return start(schedules, true);
+	}
+
+	private CompletableFuture<Campaign> start(List<Schedule> schedules, boolean untilDamaged) {
+		return CompletableFuture
+			.supplyAsync(() -> run(schedules, untilDamaged), (task) -> new Thread(task, "chaos").start())
+			.orTimeout(1, TimeUnit.DAYS);
+	}
+
+	private Campaign run(List<Schedule> schedules, boolean untilDamaged) {
+		try (Deployment deployment = new Deployment(this.mode, this.store, this.servers)) {
+			if (!new Trial(deployment, new Schedule(this.store, 0, List.of()), List.of()).awaitRecovery()) {
+				throw new IllegalStateException("The servers do not start: " + deployment.slots()
+					.stream()
+					.map((slot) -> String.join("\n", slot.process().lines()))
+					.toList());
 			}
-			schedules.forEach((schedule) -> run(company, schedule));
+			for (Schedule schedule : schedules) {
+				Verdict verdict = run(deployment, schedule);
+				System.out.println("chaos: " + this.mode + ", " + schedule + "\nchaos:   " + verdict);
+				if (untilDamaged && verdict.damage() > 0) {
+					break;
+				}
+			}
 		}
 		return this;
 	}
 
-	private void run(Company company, Schedule schedule) {
-		Trial trial = new Trial(company, schedule, this.before);
+	private Verdict run(Deployment deployment, Schedule schedule) {
+		Trial trial = new Trial(deployment, schedule, this.before);
 		Verdict verdict = trial.run();
-		this.before = trial.happenings();
-		System.out.println("chaos: " + this.mode + ", " + schedule + "\nchaos:   " + verdict);
-		this.total.add(verdict);
+		this.before = trial.faults();
+		this.total = this.total.plus(verdict);
 		schedule.faults()
 			.stream()
-			.map(Fault::kind)
-			.forEach((kind) -> this.tallies.computeIfAbsent(kind, (key) -> new Tally()).add(verdict));
+			.map(Schedule.Fault::kind)
+			.forEach((kind) -> this.byKind.merge(kind, verdict, Verdict::plus));
+		return verdict;
 	}
 
-	Tally total() {
+	Verdict total() {
 		return this.total;
 	}
 
@@ -72,10 +91,15 @@ final class Campaign {
 	 */
 	String table() {
 		StringBuilder rows = new StringBuilder();
-		this.tallies.forEach((kind, tally) -> rows
-			.append("| %s | %s | %s | %s |%n".formatted(this.mode, this.store.property(), kind, tally)));
-		return rows.append("| %s | %s | **all** | %s |%n".formatted(this.mode, this.store.property(), this.total))
+		this.byKind.forEach((kind, verdict) -> rows
+			.append("| %s | %s | %s | %s |%n".formatted(this.mode, this.store.property(), kind, verdict.row())));
+		return rows.append("| %s | %s | **all** | %s |%n".formatted(this.mode, this.store.property(), this.total.row()))
 			.toString();
+	}
+
+	@Override
+	public String toString() {
+		return this.mode + " on " + this.store.property() + ": " + this.total;
 	}
 
 }

@@ -4,7 +4,11 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 
 import javax.sql.DataSource;
 
@@ -40,7 +44,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration(exclude = { HibernateJpaAutoConfiguration.class, DataJpaRepositoriesAutoConfiguration.class })
 @EnableScheduling
-@Import({ ChaosServer.Billing.class, StatementsJob.class })
+@Import({ ChaosServer.Billing.class, StatementsJob.class, ReportJob.class })
 public class ChaosServer {
 
 	public static void main(String[] args) throws IOException {
@@ -52,8 +56,9 @@ public class ChaosServer {
 	}
 
 	@Bean
-	Diary diary(Environment environment) {
-		return new Diary(environment.getRequiredProperty("diary.url"), environment.getRequiredProperty("server.name"));
+	EventLog events(Environment environment) {
+		return new EventLog(environment.getRequiredProperty("events.url"),
+				environment.getRequiredProperty("server.name"));
 	}
 
 	@Bean
@@ -81,20 +86,20 @@ public class ChaosServer {
 
 	static class Billing {
 
-		private final BillingBody body;
+		private final BillingJob body;
 
 		private final JobRun run;
 
-		private final Diary diary;
+		private final EventLog events;
 
-		Billing(JdbcClient jdbc, PlatformTransactionManager transactions, JobRun run, Diary diary) {
-			this.body = new BillingBody(jdbc, transactions, diary);
+		Billing(JdbcClient jdbc, PlatformTransactionManager transactions, JobRun run, EventLog events) {
+			this.body = new BillingJob(jdbc, transactions, events);
 			this.run = run;
-			this.diary = diary;
+			this.events = events;
 		}
 
 		@Scheduled(fixedDelay = 100)
-		@SingletonJob(value = BillingBody.JOB, onLost = OnLost.SIGNAL)
+		@SingletonJob(value = BillingJob.JOB, onLost = OnLost.SIGNAL)
 		void charge() {
 			this.body.run(this.run.token(),
 					(period, customer) -> this.run.idempotencyKey("charge", customer, period).toString());
@@ -102,12 +107,40 @@ public class ChaosServer {
 
 		@EventListener
 		void granted(JobRunEvent.Granted event) {
-			this.diary.note(event.job(), "GRANTED", event.token(), String.valueOf(event.fireTime()));
+			this.events.note(event.job(), "GRANTED", event.token(), String.valueOf(event.fireTime()));
 		}
 
 		@EventListener
 		void lost(JobRunEvent.Lost event) {
-			this.diary.note(event.job(), "LOST", event.token(), event.reason());
+			this.events.note(event.job(), "LOST", event.token(), event.reason());
+		}
+
+	}
+
+	/**
+	 * The system's clock, until it is stepped.
+	 */
+	static final class SteppedClock extends Clock {
+
+		private volatile Duration offset = Duration.ZERO;
+
+		void stepTo(Duration offset) {
+			this.offset = offset;
+		}
+
+		@Override
+		public Instant instant() {
+			return Instant.now().plus(this.offset);
+		}
+
+		@Override
+		public ZoneId getZone() {
+			return ZoneOffset.UTC;
+		}
+
+		@Override
+		public Clock withZone(ZoneId zone) {
+			return this;
 		}
 
 	}

@@ -3,8 +3,7 @@ package io.github.singletonjob.chaos;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -12,45 +11,49 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A few runs with fixed seeds on each store, all stores at the same time, beside some
- * that have to do damage without the fence. {@code ./verify chaos} makes more of them.
+ * A few runs with fixed seeds on each store, beside controls that have to do damage, all
+ * at the same time. {@code ./verify chaos} makes more of them.
  */
 @Timeout(900)
 class ChaosTests {
 
 	private static final int SERVERS = 2;
 
-	private static final int RUNS = 2;
-
-	/** From here on: a long pause, {@code kill -9}, each with others. */
-	private static final long SEED = 1;
-
-	/** A pause can hit the holder between two runs, but hardly each time. */
-	private static final List<Schedule> PAUSES = Collections.nCopies(6,
-			new Schedule(StoreKind.REDIS, 0, List.of(new Fault(FaultKind.FREEZE, 1000, 5000, true, 0))));
+	/** A fault can come between two runs, but hardly each time. */
+	private static final int TRIES = 8;
 
 	@Test
-	void nothingIsViolatedWithTheFenceAndPausesDoDamageWithoutIt() {
-		Campaign control = new Campaign(Mode.UNFENCED, StoreKind.REDIS);
-		List<Campaign> campaigns = List.of(new Campaign(Mode.FENCED, StoreKind.POSTGRES),
-				new Campaign(Mode.FENCED, StoreKind.REDIS), new Campaign(Mode.FENCED, StoreKind.ETCD));
-		CompletableFuture<Campaign> controlled = start(() -> control.run(SERVERS, PAUSES));
-		List<CompletableFuture<Campaign>> running = campaigns.stream()
-			.map((campaign) -> start(() -> campaign.run(SERVERS, RUNS, SEED)))
+	void nothingIsViolatedAndControlsDoDamage() {
+		CompletableFuture<Campaign> unfenced = new Campaign(Mode.UNFENCED, StoreKind.REDIS, SERVERS)
+			.startUntilDamaged(tries(StoreKind.REDIS, FaultKind.FREEZE, 5000));
+		CompletableFuture<Campaign> unconfirmed = new Campaign(Mode.UNCONFIRMED, StoreKind.POSTGRES, SERVERS)
+			.startUntilDamaged(tries(StoreKind.POSTGRES, FaultKind.SESSIONS_ENDED, 1));
+		List<CompletableFuture<Campaign>> running = Stream.of(StoreKind.values())
+			.map((store) -> new Campaign(Mode.FENCED, store, SERVERS).start(schedules(store)))
 			.toList();
-		running.forEach(CompletableFuture::join);
-		assertThat(campaigns).as("campaigns with stale rows or doubles")
+		List<Campaign> campaigns = running.stream().map(CompletableFuture::join).toList();
+		assertThat(campaigns).as("campaigns with wrong data")
 			.filteredOn((campaign) -> campaign.total().damage() > 0)
 			.isEmpty();
 		assertThat(campaigns).as("campaigns with other findings")
 			.filteredOn((campaign) -> campaign.total().violations() > 0)
 			.isEmpty();
-		assertThat(controlled.join().total().damage()).as("damage without the fence").isPositive();
+		assertThat(unfenced.join().total().damage()).as("damage without the fence").isPositive();
+		assertThat(unconfirmed.join().total().halfDone())
+			.as("half done where a body that throws has completed its fire time")
+			.isNotEmpty();
 	}
 
-	private static CompletableFuture<Campaign> start(Supplier<Campaign> campaign) {
-		return CompletableFuture.supplyAsync(campaign, (task) -> new Thread(task, "chaos").start())
-			.orTimeout(12, TimeUnit.MINUTES);
+	/** Of each store: the first seeds, and what hits leases and database at once. */
+	private static List<Schedule> schedules(StoreKind store) {
+		return List.of(Schedule.of(store, 1), Schedule.of(store, 2),
+				Schedule.only(store, FaultKind.SESSIONS_ENDED, 1500, 1),
+				Schedule.only(store, FaultKind.BOTH_RESTART, 1500, 1),
+				Schedule.only(store, FaultKind.DATABASE_PROMOTION, 1000, 500));
+	}
+
+	private static List<Schedule> tries(StoreKind store, FaultKind kind, int length) {
+		return Collections.nCopies(TRIES, Schedule.only(store, kind, 1000, length));
 	}
 
 }

@@ -4,17 +4,22 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What stands between a stale holder and the books.
+ * What stands between a stale holder and the ledger. All but the first are controls.
  */
 enum Mode {
 
 	/** The library as it is. */
 	FENCED(ChaosServer.class, true),
 
-	/** The library with its fence switched off: a control. */
+	/** The library with its fence switched off. */
 	UNFENCED(ChaosServer.class, false),
 
-	/** ShedLock in its place: another control. */
+	/**
+	 * The library, and fire times that are recorded as completed whenever a body throws.
+	 */
+	UNCONFIRMED(ChaosServer.class, true),
+
+	/** ShedLock in its place. */
 	SHEDLOCK(ShedLockServer.class, false);
 
 	final Class<?> server;

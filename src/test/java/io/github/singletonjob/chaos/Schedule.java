@@ -46,6 +46,11 @@ record Schedule(StoreKind store, long seed, List<Fault> faults) {
 		return new Schedule(store, seed, List.copyOf(faults));
 	}
 
+	/** A schedule of one fault, that hits the holder if it hits a server. */
+	static Schedule only(StoreKind store, FaultKind kind, int start, int length) {
+		return new Schedule(store, 0, List.of(new Fault(kind, start, length, true, 0)));
+	}
+
 	private static Fault fault(FaultKind kind, Random random) {
 		int start = FIRST + random.nextInt(SPREAD);
 		int length = kind.shortest + random.nextInt(kind.longest - kind.shortest + 1);
@@ -58,10 +63,40 @@ record Schedule(StoreKind store, long seed, List<Fault> faults) {
 		return new Fault(kind, start, length, onHolder, amount);
 	}
 
+	boolean has(FaultKind kind) {
+		return this.faults.stream().anyMatch((fault) -> fault.kind() == kind);
+	}
+
 	@Override
 	public String toString() {
 		return "%s, seed %d: %s".formatted(this.store.property(), this.seed,
 				this.faults.stream().map(Fault::toString).collect(Collectors.joining("; ")));
+	}
+
+	/**
+	 * One step of a schedule.
+	 *
+	 * @param kind what is done
+	 * @param start when, in milliseconds from the beginning of the run
+	 * @param length for how long, in milliseconds
+	 * @param onHolder whether it hits the server that holds the billing job at that time,
+	 * or another one; of no meaning for what hits all servers
+	 * @param amount milliseconds of delay, or by how many the clock is stepped
+	 */
+	record Fault(FaultKind kind, int start, int length, boolean onHolder, int amount) {
+
+		int end() {
+			return this.start + this.length;
+		}
+
+		@Override
+		public String toString() {
+			String target = (this.kind.place == FaultKind.Place.BACKEND) ? ""
+					: this.onHolder ? " of the holder" : " of another";
+			String by = (this.amount == 0) ? "" : " by " + this.amount + " ms";
+			return "%s%s%s at %d ms for %d ms".formatted(this.kind, target, by, this.start, this.length);
+		}
+
 	}
 
 }

@@ -34,7 +34,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * The same server and the same body under ShedLock, with its JDBC provider and its
- * keep-alive. Each run numbers itself as it begins, for the check only.
+ * keep-alive. Each run numbers itself from a row as it begins, for the check only.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration(exclude = { HibernateJpaAutoConfiguration.class, DataJpaRepositoriesAutoConfiguration.class,
@@ -52,8 +52,9 @@ public class ShedLockServer {
 	}
 
 	@Bean
-	Diary diary(Environment environment) {
-		return new Diary(environment.getRequiredProperty("diary.url"), environment.getRequiredProperty("server.name"));
+	EventLog events(Environment environment) {
+		return new EventLog(environment.getRequiredProperty("events.url"),
+				environment.getRequiredProperty("server.name"));
 	}
 
 	@Bean
@@ -90,17 +91,19 @@ public class ShedLockServer {
 
 		private final JdbcClient jdbc;
 
-		private final BillingBody body;
+		private final BillingJob body;
 
-		Billing(JdbcClient jdbc, PlatformTransactionManager transactions, Diary diary) {
+		Billing(JdbcClient jdbc, PlatformTransactionManager transactions, EventLog events) {
 			this.jdbc = jdbc;
-			this.body = new BillingBody(jdbc, transactions, diary);
+			this.body = new BillingJob(jdbc, transactions, events);
 		}
 
 		@Scheduled(fixedDelayString = "100")
-		@SchedulerLock(name = BillingBody.JOB)
+		@SchedulerLock(name = BillingJob.JOB)
 		public void charge() {
-			long number = this.jdbc.sql("select nextval('run_number')").query(Long.class).single();
+			long number = this.jdbc.sql("update run_number set number = number + 1 returning number")
+				.query(Long.class)
+				.single();
 			this.body.run(number, (period, customer) -> period + "-" + customer);
 		}
 

@@ -13,7 +13,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Sends statements at fire times. Its body stops when it is told to, and repeats what the
- * database did not take for as long as it is held, so that it never fails by itself.
+ * database did not take for as long as it is held, so that it never throws.
  */
 class StatementsJob {
 
@@ -31,13 +31,13 @@ class StatementsJob {
 
 	private final JobRun run;
 
-	private final Diary diary;
+	private final EventLog events;
 
-	StatementsJob(JdbcClient jdbc, PlatformTransactionManager transactions, JobRun run, Diary diary) {
+	StatementsJob(JdbcClient jdbc, PlatformTransactionManager transactions, JobRun run, EventLog events) {
 		this.jdbc = jdbc;
 		this.transactions = new TransactionTemplate(transactions);
 		this.run = run;
-		this.diary = diary;
+		this.events = events;
 	}
 
 	@Scheduled(cron = "*/3 * * * * *", zone = "UTC")
@@ -45,11 +45,11 @@ class StatementsJob {
 	void send() {
 		long token = this.run.token();
 		String fireTime = this.run.fireTime().orElseThrow().toString();
-		this.diary.note(JOB, "BODY", token, fireTime);
+		this.events.note(JOB, "BODY", token, fireTime);
 		if (insist("BEGIN", token, fireTime) && work(token)) {
 			insist("END", token, fireTime);
 		}
-		this.diary.note(JOB, "ENDED", token, fireTime);
+		this.events.note(JOB, "ENDED", token, fireTime);
 	}
 
 	private boolean work(long token) {
@@ -57,7 +57,7 @@ class StatementsJob {
 			if (!this.run.isHeld()) {
 				return false;
 			}
-			this.diary.note(JOB, "STEP", token, "");
+			this.events.note(JOB, "STEP", token, "");
 			if (isInterrupted()) {
 				return false;
 			}
@@ -72,7 +72,7 @@ class StatementsJob {
 				return true;
 			}
 			catch (RuntimeException ex) {
-				this.diary.note(JOB, BillingBody.isStale(ex) ? "REFUSED" : "FAILED", token, BillingBody.describe(ex));
+				this.events.noteFailure(JOB, token, ex);
 			}
 			if (isInterrupted()) {
 				return false;
@@ -83,7 +83,7 @@ class StatementsJob {
 
 	private void write(String kind, long token, String fireTime) {
 		this.jdbc.sql("insert into history (job, kind, token, fire_time, server) values (?, ?, ?, ?, ?)")
-			.params(JOB, kind, token, fireTime, this.diary.server())
+			.params(JOB, kind, token, fireTime, this.events.server())
 			.update();
 	}
 

@@ -7,7 +7,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 import io.github.singletonjob.chaos.History.Entry;
-import io.github.singletonjob.chaos.History.Note;
+import io.github.singletonjob.chaos.History.Event;
+import io.github.singletonjob.chaos.History.Fault;
 
 /**
  * How long a job had no holder, and how long two of its bodies overlapped.
@@ -15,7 +16,7 @@ import io.github.singletonjob.chaos.History.Note;
 final class Timeline {
 
 	/** TTL, the time to the next firing, and a second. */
-	private static final long GAP = Company.TTL + 100 + 1000;
+	private static final long GAP = Deployment.TTL + 100 + 1000;
 
 	/** etcd looks every half a second which leases are over. */
 	private static final long ETCD_EXPIRY = 500;
@@ -23,25 +24,22 @@ final class Timeline {
 	/**
 	 * A change of the leading member prolongs leases, and the election takes its time.
 	 */
-	private static final long LEADER_CHANGE = 2 * Company.TTL;
+	private static final long LEADER_CHANGE = 2 * Deployment.TTL;
 
 	/** Between two looks of the body at its lease. */
 	private static final long STEP = 200;
 
-	private static final long OVERLAP = Company.TTL * 7 / 10 + STEP;
+	private static final long OVERLAP = Deployment.TTL * 7 / 10 + STEP;
 
 	private final StoreKind store;
 
 	private final History history;
 
-	private final List<Happening> happenings;
-
 	private final List<String> findings = new ArrayList<>();
 
-	Timeline(StoreKind store, History history, List<Happening> happenings) {
+	Timeline(StoreKind store, History history) {
 		this.store = store;
 		this.history = history;
-		this.happenings = happenings;
 	}
 
 	List<String> findings() {
@@ -56,7 +54,7 @@ final class Timeline {
 	long longestGap(String job) {
 		long longest = 0;
 		Entry last = null;
-		for (Entry entry : this.history.of(job)) {
+		for (Entry entry : this.history.entries(job)) {
 			if (last != null && this.history.isOfRun(entry)) {
 				long gap = gap(last.at(), entry.at());
 				longest = Math.max(longest, gap);
@@ -72,7 +70,11 @@ final class Timeline {
 	private long gap(long from, long to) {
 		Set<Long> cuts = new TreeSet<>(Set.of(from));
 		cuts.add(to);
-		this.happenings.stream().flatMap(Timeline::changes).filter((cut) -> cut > from && cut < to).forEach(cuts::add);
+		this.history.faults()
+			.stream()
+			.flatMap(Timeline::changes)
+			.filter((cut) -> cut > from && cut < to)
+			.forEach(cuts::add);
 		long longest = 0;
 		long previous = from;
 		for (long cut : cuts) {
@@ -85,7 +87,7 @@ final class Timeline {
 	}
 
 	/** That a server is replaced, or wakes up, is no reason to be without a holder. */
-	private static Stream<Long> changes(Happening each) {
+	private static Stream<Long> changes(Fault each) {
 		boolean ofOneServer = each.kind().place == FaultKind.Place.SERVER || each.kind().place == FaultKind.Place.CLOCK;
 		return ofOneServer ? Stream.of(each.from()) : Stream.of(each.from(), each.to());
 	}
@@ -94,17 +96,18 @@ final class Timeline {
 	 * One server without its database keeps its lease, as long as it reaches the store.
 	 */
 	private boolean isDown(long from, long to) {
-		return this.happenings.stream()
-			.filter((each) -> each.kind().isOfDatabase() || each.kind() == FaultKind.STORE_FROZEN
-					|| each.kind() == FaultKind.STORE_RESTART)
+		return this.history.faults()
+			.stream()
+			.filter((each) -> each.kind().excusesIdleness())
 			.anyMatch((each) -> each.from() <= from && each.to() >= to);
 	}
 
 	private long allowed(long from, long to) {
-		boolean leaderChanged = this.store == StoreKind.ETCD && this.happenings.stream()
-			.filter((each) -> each.server().equals(Happening.STORE) && each.kind() != FaultKind.STORE_WIPE)
+		boolean leaderChanged = this.store == StoreKind.ETCD && this.history.faults()
+			.stream()
+			.filter((each) -> each.kind().hitsMembers())
 			.anyMatch((each) -> each.from() < to && each.to() > from - LEADER_CHANGE);
-		long pauses = this.history.notes("PAUSE")
+		long pauses = this.history.events("PAUSE")
 			.stream()
 			.filter((pause) -> pause.at() < to && pause.at() + length(pause) > from && !isFault(pause))
 			.mapToLong(Timeline::length)
@@ -114,8 +117,9 @@ final class Timeline {
 	}
 
 	/** A pause that a schedule made is no excuse for the others. */
-	private boolean isFault(Note pause) {
-		return this.happenings.stream()
+	private boolean isFault(Event pause) {
+		return this.history.faults()
+			.stream()
 			.anyMatch((each) -> each.kind().place == FaultKind.Place.SERVER && each.server().equals(pause.server())
 					&& each.from() < pause.at() + length(pause) && each.to() >= pause.at());
 	}
@@ -123,8 +127,8 @@ final class Timeline {
 	/** Of a job that stops when it is told to. */
 	long longestOverlap(String job) {
 		long longest = 0;
-		for (Note step : this.history.notes("STEP")) {
-			long begun = this.history.of(job)
+		for (Event step : this.history.events("STEP")) {
+			long begun = this.history.entries(job)
 				.stream()
 				.filter((entry) -> entry.kind().equals("BEGIN") && entry.token() > step.token())
 				.mapToLong(Entry::at)
@@ -142,14 +146,14 @@ final class Timeline {
 	}
 
 	private long paused(String server, long from, long to) {
-		return this.history.notes("PAUSE")
+		return this.history.events("PAUSE")
 			.stream()
 			.filter((pause) -> pause.server().equals(server))
 			.mapToLong((pause) -> Math.max(0, Math.min(to, pause.at() + length(pause)) - Math.max(from, pause.at())))
 			.sum();
 	}
 
-	private static long length(Note pause) {
+	private static long length(Event pause) {
 		return Long.parseLong(pause.detail());
 	}
 

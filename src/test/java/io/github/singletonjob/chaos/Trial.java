@@ -8,8 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
+import io.github.singletonjob.chaos.Schedule.Fault;
 import io.github.singletonjob.servers.TcpProxy;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * One run: carries out a schedule, waits until all is well again, and has the history
@@ -19,41 +23,57 @@ final class Trial {
 
 	private static final Duration RECOVERY = Duration.ofMinutes(3);
 
+	private static final Duration POLL = Duration.ofMillis(100);
+
+	private static final Duration LAST_STOP = Duration.ofSeconds(20);
+
+	/** Longer than a commit takes. */
+	private static final Duration COMMITTED = Duration.ofMillis(300);
+
 	private final CountDownLatch never = new CountDownLatch(1);
 
-	private final List<Happening> happenings = new ArrayList<>();
+	private final List<History.Fault> faults;
 
-	private final Map<Fault, Seat> targets = new HashMap<>();
+	private final Map<Fault, ServerSlot> targets = new HashMap<>();
 
-	private final Map<Fault, Happening> open = new HashMap<>();
+	private final Map<Fault, History.Fault> open = new HashMap<>();
 
-	private final Company company;
+	private final Deployment deployment;
 
 	private final Schedule schedule;
 
-	private final List<Happening> before;
+	private final Ledger.Mark mark;
+
+	private final int before;
+
+	/** Until when all that was begun is known to have been completed. */
+	private long settled = Long.MAX_VALUE;
 
 	/**
 	 * Creates a run.
-	 * @param company what it happens to
+	 * @param deployment what it happens to
 	 * @param schedule what happens
-	 * @param before what happened in the run before: a server that had lost its way to
-	 * the diary may still write of it
+	 * @param before what happened in the run before, and may still have consequences
 	 */
-	Trial(Company company, Schedule schedule, List<Happening> before) {
-		this.company = company;
+	Trial(Deployment deployment, Schedule schedule, List<History.Fault> before) {
+		this.deployment = deployment;
 		this.schedule = schedule;
-		this.before = before;
+		this.faults = new ArrayList<>(before);
+		this.before = before.size();
+		deployment.prepare(schedule);
+		this.mark = deployment.ledger().mark();
 	}
 
-	List<Happening> happenings() {
-		return this.happenings;
+	/** What was done. */
+	List<History.Fault> faults() {
+		return List.copyOf(this.faults.subList(this.before, this.faults.size()));
 	}
 
 	Verdict run() {
-		Books.Mark mark = this.company.books().mark();
 		long start = System.nanoTime();
-		for (Step step : steps()) {
+		Stream<Step> begins = this.schedule.faults().stream().map((fault) -> new Step(fault.start(), true, fault));
+		Stream<Step> ends = this.schedule.faults().stream().map((fault) -> new Step(fault.end(), false, fault));
+		Stream.concat(begins, ends).sorted(Comparator.comparingInt(Step::at)).forEach((step) -> {
 			awaitMillis(start, step.at());
 			if (step.begins()) {
 				begin(step.fault());
@@ -61,94 +81,120 @@ final class Trial {
 			else {
 				end(step.fault());
 			}
-		}
-		Recovery recovery = new Recovery(this.company, mark);
-		boolean recovered = recovery.await(RECOVERY);
-		History history = this.company.books().since(mark, recovery.settled());
-		List<Happening> all = new ArrayList<>(this.before);
-		all.addAll(this.happenings);
-		return new Checker(this.company.mode(), this.company.store(), history, all).check(recovered);
-	}
-
-	private List<Step> steps() {
-		List<Step> steps = new ArrayList<>();
-		for (Fault fault : this.schedule.faults()) {
-			steps.add(new Step(fault.start(), true, fault));
-			steps.add(new Step(fault.end(), false, fault));
-		}
-		steps.sort(Comparator.comparingInt(Step::at));
-		return steps;
+		});
+		boolean recovered = awaitRecovery();
+		return checker().check(recovered);
 	}
 
 	private void begin(Fault fault) {
 		long from = System.currentTimeMillis();
-		String server = Happening.STORE;
-		if (fault.kind().place == FaultKind.Place.STORE) {
-			this.company.stage().begin(fault.kind());
+		String server = History.Fault.ALL;
+		if (fault.kind().place == FaultKind.Place.BACKEND) {
+			this.deployment.begin(fault.kind());
 		}
 		else {
-			Seat seat = choose(fault.onHolder());
-			server = seat.server();
-			this.targets.put(fault, seat);
-			begin(fault, seat);
+			ServerSlot slot = choose(fault.onHolder());
+			server = slot.server();
+			this.targets.put(fault, slot);
+			begin(fault, slot);
 		}
-		this.open.put(fault, new Happening(fault.kind(), server, from, Long.MAX_VALUE));
+		this.open.put(fault, new History.Fault(fault.kind(), server, from, Long.MAX_VALUE));
 	}
 
-	private void begin(Fault fault, Seat seat) {
-		List<TcpProxy> proxies = seat.proxies(fault.kind().isOfDatabase());
+	private static void begin(Fault fault, ServerSlot slot) {
+		List<TcpProxy> proxies = slot.proxies(fault.kind());
 		switch (fault.kind()) {
-			case FREEZE, LONG_PAUSE -> seat.process().freeze();
-			case KILL -> seat.process().kill();
-			case TERMINATE -> seat.process().terminate();
-			case STORE_CUT, DATABASE_CUT -> proxies.forEach(TcpProxy::hang);
+			case FREEZE, LONG_PAUSE -> slot.process().freeze();
+			case KILL -> slot.process().kill();
+			case TERMINATE -> slot.process().terminate();
+			case STORE_CUT, DATABASE_CUT, BOTH_CUT -> proxies.forEach(TcpProxy::hang);
 			case STORE_DELAY, DATABASE_DELAY ->
 				proxies.forEach((proxy) -> proxy.delay(Duration.ofMillis(fault.amount())));
 			case STORE_REPLIES_LOST, DATABASE_REPLIES_LOST -> proxies.forEach(TcpProxy::hangReplies);
 			case STORE_REQUESTS_LOST, DATABASE_REQUESTS_LOST -> proxies.forEach(TcpProxy::hangRequests);
-			case STORE_RESET, DATABASE_RESET -> proxies.forEach(TcpProxy::reset);
-			case CLOCK_STEP -> seat.process().writeLine(Integer.toString(fault.amount()));
+			case STORE_RESET, DATABASE_RESET, BOTH_RESET -> proxies.forEach(TcpProxy::reset);
+			case CLOCK_STEP -> slot.process().writeLine(Integer.toString(fault.amount()));
 			default -> throw new IllegalArgumentException(fault.toString());
 		}
 	}
 
 	private void end(Fault fault) {
-		Seat seat = this.targets.get(fault);
-		if (seat == null) {
-			this.company.stage().end(fault.kind());
+		ServerSlot slot = this.targets.get(fault);
+		if (slot == null) {
+			this.deployment.end(fault.kind());
 		}
 		else {
-			end(fault, seat);
+			end(fault, slot);
 		}
-		Happening begun = this.open.get(fault);
-		this.happenings.add(new Happening(begun.kind(), begun.server(), begun.from(), System.currentTimeMillis()));
+		History.Fault begun = this.open.get(fault);
+		this.faults.add(new History.Fault(begun.kind(), begun.server(), begun.from(), System.currentTimeMillis()));
 	}
 
-	private static void end(Fault fault, Seat seat) {
+	private static void end(Fault fault, ServerSlot slot) {
 		switch (fault.kind()) {
-			case FREEZE, LONG_PAUSE -> seat.process().resume();
-			case KILL, TERMINATE -> seat.start();
-			case CLOCK_STEP -> seat.process().writeLine("0");
-			default -> seat.proxies(fault.kind().isOfDatabase()).forEach(TcpProxy::pass);
+			case FREEZE, LONG_PAUSE -> slot.process().resume();
+			case KILL, TERMINATE -> slot.start();
+			case CLOCK_STEP -> slot.process().writeLine("0");
+			default -> slot.proxies(fault.kind()).forEach(TcpProxy::pass);
 		}
 	}
 
-	/** The seat of the holder, if it can be told, or the first other one. */
-	private Seat choose(boolean holder) {
-		String server = this.company.books().holder().orElse("");
-		List<Seat> alive = this.company.seats().stream().filter(Seat::isAlive).toList();
+	/** The slot of the holder, if it can be told, or the first other one. */
+	private ServerSlot choose(boolean holder) {
+		String server = this.deployment.ledger().holder().orElse("");
+		List<ServerSlot> alive = this.deployment.slots().stream().filter(ServerSlot::isAlive).toList();
 		return alive.stream()
-			.filter(Seat::isReady)
-			.filter((seat) -> seat.server().equals(server) == holder)
+			.filter(ServerSlot::isReady)
+			.filter((slot) -> slot.server().equals(server) == holder)
 			.findFirst()
 			.orElseGet(() -> alive.get(0));
+	}
+
+	/**
+	 * Waits until the faults are over for all: the servers are up, the job goes on, no
+	 * body of an older run is still at work, no fire time is open.
+	 */
+	boolean awaitRecovery() {
+		long since = System.currentTimeMillis();
+		try {
+			Awaitility.await()
+				.pollInSameThread()
+				.pollInterval(POLL)
+				.atMost(RECOVERY)
+				.ignoreExceptionsMatching((ex) -> ex instanceof IllegalStateException)
+				.until(() -> hasRecovered(since));
+			return true;
+		}
+		catch (ConditionTimeoutException ex) {
+			return false;
+		}
+		finally {
+			this.deployment.slots().forEach((slot) -> slot.dismissFormer(LAST_STOP));
+		}
+	}
+
+	private boolean hasRecovered(long since) {
+		List<ServerSlot> slots = this.deployment.slots();
+		Ledger ledger = this.deployment.ledger();
+		slots.forEach(ServerSlot::restartIfEnded);
+		if (!slots.stream().allMatch(ServerSlot::isReady) || !ledger.hasBilledSince(since)
+				|| ledger.olderBodies(this.mark, slots.stream().map(ServerSlot::server).toList()) > 0) {
+			return false;
+		}
+		this.settled = System.currentTimeMillis() - COMMITTED.toMillis();
+		return checker().openFireTimes().isEmpty();
+	}
+
+	private Checker checker() {
+		return new Checker(this.deployment.mode(), this.deployment.kind(),
+				this.deployment.ledger().since(this.mark, this.faults, this.settled));
 	}
 
 	private void awaitMillis(long start, int millis) {
 		long nanos = start + TimeUnit.MILLISECONDS.toNanos(millis) - System.nanoTime();
 		try {
 			if (this.never.await(nanos, TimeUnit.NANOSECONDS)) {
-				throw new IllegalStateException("Nobody counts it down");
+				throw new IllegalStateException("Nothing counts it down");
 			}
 		}
 		catch (InterruptedException ex) {

@@ -2,9 +2,13 @@ package io.github.singletonjob.servers;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +63,45 @@ final class PostgresFiles {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * Copies the data of a server that is in backup mode: files come and go meanwhile.
+	 * Write-ahead log is left out, the copy gets it from the server.
+	 */
+	static void copyRunning(Path data, Path target) throws IOException {
+		Files.walkFileTree(data, new SimpleFileVisitor<>() {
+
+			@Override
+			public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
+					throws IOException {
+				Files.copy(directory, target.resolve(data.relativize(directory)), StandardCopyOption.COPY_ATTRIBUTES);
+				return FileVisitResult.CONTINUE;
+			}
+
+			@Override
+			public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+				Path relative = data.relativize(file);
+				if (!relative.startsWith("pg_wal") && !relative.startsWith("postmaster.pid")) {
+					try {
+						Files.copy(file, target.resolve(relative), StandardCopyOption.COPY_ATTRIBUTES);
+					}
+					catch (NoSuchFileException ex) {
+						Files.deleteIfExists(target.resolve(relative));
+					}
+				}
+				return FileVisitResult.CONTINUE;
+			}
+
+			@Override
+			public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+				if (failure instanceof NoSuchFileException) {
+					return FileVisitResult.CONTINUE;
+				}
+				throw failure;
+			}
+
+		});
 	}
 
 	/**

@@ -1,9 +1,11 @@
 package io.github.singletonjob.servers;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -141,6 +143,53 @@ public final class PostgresServer implements AutoCloseable {
 	/** Lets a frozen server go on. */
 	public synchronized void resume() {
 		Signals.resume(running().family());
+	}
+
+	/**
+	 * Starts a replica that follows this server asynchronously, and returns when it does.
+	 * @param primaryPort the loopback port through which it reaches this server
+	 * @return the replica, for the caller to close
+	 */
+	public synchronized PostgresServer startReplica(int primaryPort) {
+		PostgresServer replica = create();
+		replica.settings.putAll(this.settings);
+		replica.with("primary_conninfo", "host=127.0.0.1 port=" + primaryPort + " user=" + USERNAME)
+			.with("wal_retrieve_retry_interval", "100ms"); // a promotion may wait for so
+															// long
+		try (Connection connection = connect(jdbcUrl()); Statement statement = connection.createStatement()) {
+			statement.execute("select pg_backup_start('replica', fast => true)");
+			PostgresFiles.copyRunning(this.data, replica.data);
+			Files.writeString(replica.data.resolve("backup_label"),
+					text(statement, "select labelfile from pg_backup_stop()"));
+			Files.createFile(replica.data.resolve("standby.signal"));
+			replica.start();
+			Waits.until("a replica that follows", TIMEOUT,
+					() -> "streaming".equals(text(statement, "select max(state) from pg_stat_replication")));
+			return replica;
+		}
+		catch (IOException | SQLException ex) {
+			replica.close();
+			throw new IllegalStateException("Could not start a replica", ex);
+		}
+	}
+
+	/** Ends being a replica: from here on it can be written to. */
+	public void promote() {
+		try (Connection connection = connect(jdbcUrl()); Statement statement = connection.createStatement()) {
+			if (!"t".equals(text(statement, "select pg_promote()"))) {
+				throw new IllegalStateException("Still a replica after a minute, see " + this.log);
+			}
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException("Could not promote", ex);
+		}
+	}
+
+	private static String text(Statement statement, String query) throws SQLException {
+		try (ResultSet row = statement.executeQuery(query)) {
+			row.next();
+			return String.valueOf(row.getString(1));
+		}
 	}
 
 	/**

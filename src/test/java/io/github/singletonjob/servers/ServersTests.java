@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -73,6 +74,25 @@ class ServersTests {
 	}
 
 	@Test
+	void aPromotedReplicaLacksWhatDidNotReachIt() throws SQLException {
+		try (PostgresServer primary = PostgresServer.create().start();
+				TcpProxy proxy = TcpProxy.to(primary.port());
+				PostgresServer replica = primary.startReplica(proxy.port())) {
+			String url = primary.newDatabase();
+			execute(url, "create table t as select 1 n");
+			String copy = url.replace(":" + primary.port() + "/", ":" + replica.port() + "/");
+			Waits.until("the row", Duration.ofSeconds(10), () -> has(copy, "t"));
+			proxy.hang();
+			execute(url, "insert into t values (2)");
+			primary.kill();
+			proxy.close();
+			replica.promote();
+			execute(copy, "insert into t values (3)");
+			assertThat(query(copy, "select string_agg(n::text, ',' order by n) from t")).isEqualTo("1,3");
+		}
+	}
+
+	@Test
 	void frozenServerGoesOnWhereItStood() throws Exception {
 		try (PostgresServer server = PostgresServer.create().start();
 				Connection connection = PostgresServer.connect(server.jdbcUrl());
@@ -112,6 +132,15 @@ class ServersTests {
 		try (TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port())) {
 			assertThat(query(proxy.through(url), "select 1")).isEqualTo("1");
 			assertThat(proxy.connections()).isEqualTo(1);
+		}
+	}
+
+	private static boolean has(String url, String table) {
+		try {
+			return query(url, "select to_regclass('" + table + "') is not null").equals("t");
+		}
+		catch (SQLException ex) {
+			return false; // not even the database is there
 		}
 	}
 

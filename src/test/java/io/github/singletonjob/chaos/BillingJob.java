@@ -1,12 +1,8 @@
 package io.github.singletonjob.chaos;
 
-import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-
-import io.github.singletonjob.LeaseLostException;
-import io.github.singletonjob.StaleTokenException;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -17,7 +13,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * period if all are charged. As stubborn as can be: it reads its list once, ignores
  * interrupts and what it is told, swallows every exception and goes on.
  */
-final class BillingBody {
+final class BillingJob {
 
 	static final String JOB = "billing";
 
@@ -29,24 +25,24 @@ final class BillingBody {
 
 	private final TransactionTemplate transactions;
 
-	private final Diary diary;
+	private final EventLog events;
 
-	BillingBody(JdbcClient jdbc, PlatformTransactionManager transactions, Diary diary) {
+	BillingJob(JdbcClient jdbc, PlatformTransactionManager transactions, EventLog events) {
 		this.jdbc = jdbc;
 		this.transactions = new TransactionTemplate(transactions);
-		this.diary = diary;
+		this.events = events;
 	}
 
 	void run(long token, Keys keys) {
-		this.diary.note(JOB, "BODY", token, "");
+		this.events.note(JOB, "BODY", token, "");
 		try {
 			begin(token, keys);
 		}
 		catch (RuntimeException ex) {
-			refused(JOB, token, ex);
+			this.events.noteFailure(JOB, token, ex);
 		}
 		finally {
-			this.diary.note(JOB, "ENDED", token, "");
+			this.events.note(JOB, "ENDED", token, "");
 		}
 	}
 
@@ -76,41 +72,19 @@ final class BillingBody {
 	}
 
 	private void charge(long token, Keys keys, int period, int customer) {
-		this.diary.requestCharge(keys.of(period, customer), period, customer);
+		this.events.requestCharge(keys.of(period, customer), period, customer);
 		try {
 			this.transactions.executeWithoutResult((status) -> write("CHARGE", token, period, customer));
 		}
 		catch (RuntimeException ex) {
-			refused(JOB, token, ex);
+			this.events.noteFailure(JOB, token, ex);
 		}
 	}
 
 	private void write(String kind, long token, int period, int customer) {
 		this.jdbc.sql("insert into history (job, kind, token, period, customer, server) values (?, ?, ?, ?, ?, ?)")
-			.params(JOB, kind, token, period, customer, this.diary.server())
+			.params(JOB, kind, token, period, customer, this.events.server())
 			.update();
-	}
-
-	private void refused(String job, long token, RuntimeException failure) {
-		this.diary.note(job, isStale(failure) ? "REFUSED" : "FAILED", token, describe(failure));
-	}
-
-	static boolean isStale(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause instanceof StaleTokenException || cause instanceof LeaseLostException) {
-				return true;
-			}
-		}
-		return false;
-	}
-
-	static String describe(Throwable failure) {
-		Throwable cause = failure;
-		while (cause.getCause() != null) {
-			cause = cause.getCause();
-		}
-		String state = (cause instanceof SQLException sql) ? sql.getSQLState() + " " : "";
-		return state + cause;
 	}
 
 	/** An interrupt is noted and forgotten. */
@@ -121,7 +95,7 @@ final class BillingBody {
 			}
 		}
 		catch (InterruptedException ex) {
-			this.diary.note(JOB, "INTERRUPTED", 0, "");
+			this.events.note(JOB, "INTERRUPTED", 0, "");
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,17 +13,25 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.singletonjob.LeaseLostException;
+import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.servers.PostgresServer;
 
 /**
  * What a server does outside of every fence: requests to the card network, which
  * remembers idempotency keys, and notes of what it saw and when. Written by a thread of
- * its own over a connection that no proxy leads through; what a killed server has not
- * written yet is lost. Also notes when this JVM stood still.
+ * its own to a database that no fault hits; what a killed server has not written yet is
+ * lost. Also notes when this JVM stood still.
  */
-final class Diary implements AutoCloseable {
+final class EventLog implements AutoCloseable {
 
-	private static final String NOTE = "insert into diary (at, server, job, kind, token, detail)"
+	private static final String[] TABLES = {
+			"create table event (id bigserial primary key, at bigint not null, server text not null,"
+					+ " job text not null, kind text not null, token bigint not null, detail text not null)",
+			"create table card (key text primary key, period int not null, customer int not null,"
+					+ " requests int not null default 1)" };
+
+	private static final String NOTE = "insert into event (at, server, job, kind, token, detail)"
 			+ " values (?, ?, ?, ?, ?, ?)";
 
 	private static final String CARD = "insert into card (key, period, customer) values (?, ?, ?)"
@@ -40,11 +49,11 @@ final class Diary implements AutoCloseable {
 
 	private final String server;
 
-	private final Thread writer = new Thread(this::write, "diary");
+	private final Thread writer = new Thread(this::write, "event-log");
 
 	private volatile boolean closing;
 
-	Diary(String url, String server) {
+	EventLog(String url, String server) {
 		this.url = url;
 		this.server = server;
 		this.writer.setDaemon(true);
@@ -52,6 +61,17 @@ final class Diary implements AutoCloseable {
 		Thread meter = new Thread(this::measurePauses, "pause-meter");
 		meter.setDaemon(true);
 		meter.start();
+	}
+
+	static void createTables(String url) {
+		try (Connection connection = PostgresServer.connect(url); Statement statement = connection.createStatement()) {
+			for (String table : TABLES) {
+				statement.execute(table);
+			}
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	String server() {
@@ -64,6 +84,29 @@ final class Diary implements AutoCloseable {
 
 	private void note(long at, String job, String kind, long token, String detail) {
 		this.entries.add(new Entry(NOTE, List.of(at, this.server, job, kind, token, detail)));
+	}
+
+	/** Notes that a transaction was refused as stale, or failed for another reason. */
+	void noteFailure(String job, long token, Throwable failure) {
+		note(job, isStale(failure) ? "REFUSED" : "FAILED", token, describe(failure));
+	}
+
+	private static boolean isStale(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof StaleTokenException || cause instanceof LeaseLostException) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private static String describe(Throwable failure) {
+		Throwable cause = failure;
+		while (cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		String state = (cause instanceof SQLException sql) ? sql.getSQLState() + " " : "";
+		return state + cause;
 	}
 
 	/** Asks the card network for a charge; it makes one for each key. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A place for a server, with proxies to store and database that stay when the server is
  * replaced by another one.
  */
-final class Seat implements AutoCloseable {
+final class ServerSlot implements AutoCloseable {
 
 	private final List<JvmProcess> former = new ArrayList<>();
 
@@ -20,7 +20,7 @@ final class Seat implements AutoCloseable {
 
 	private final String name;
 
-	private final TcpProxy database;
+	private final List<TcpProxy> database;
 
 	private final List<TcpProxy> store;
 
@@ -28,25 +28,33 @@ final class Seat implements AutoCloseable {
 
 	private @Nullable JvmProcess process;
 
-	Seat(Launch launch, String name, int databasePort, Stage stage) {
+	ServerSlot(Launch launch, String name, TcpProxy database, List<TcpProxy> store) {
 		this.launch = launch;
 		this.name = name;
-		this.database = TcpProxy.to(databasePort);
-		this.store = stage.newProxies();
+		this.database = List.of(database);
+		this.store = store;
 	}
 
-	/** The name of the server that sits here now. */
+	/** The name of the server that is here now. */
 	String server() {
 		return this.name + "-" + this.generation;
 	}
 
-	List<TcpProxy> proxies(boolean ofDatabase) {
-		return ofDatabase ? List.of(this.database) : this.store;
+	/** What a fault of the network between this server and others works on. */
+	List<TcpProxy> proxies(FaultKind kind) {
+		List<TcpProxy> hit = new ArrayList<>();
+		if (!kind.name().startsWith("STORE")) {
+			hit.addAll(this.database);
+		}
+		if (!kind.name().startsWith("DATABASE")) {
+			hit.addAll(this.store);
+		}
+		return hit;
 	}
 
 	JvmProcess process() {
 		if (this.process == null) {
-			throw new IllegalStateException("Nobody sits at " + this.name);
+			throw new IllegalStateException("No server was started as " + this.name);
 		}
 		return this.process;
 	}
@@ -65,22 +73,20 @@ final class Seat implements AutoCloseable {
 			this.former.add(this.process);
 		}
 		this.generation++;
-		this.process = this.launch.start(server(), this.database, this.store);
+		this.process = this.launch.start(server(), this.database.get(0), this.store);
 	}
 
 	/**
 	 * A server that could not start, since it was started during a fault, is started
 	 * again.
 	 */
-	boolean restartIfEnded() {
-		if (isAlive()) {
-			return false;
+	void restartIfEnded() {
+		if (!isAlive()) {
+			start();
 		}
-		start();
-		return true;
 	}
 
-	/** Ends, by force if need be, the servers that sat here before. */
+	/** Ends, by force if need be, the servers that were here before. */
 	void dismissFormer(Duration atMost) {
 		for (JvmProcess each : this.former) {
 			if (each.isAlive()) {
@@ -95,7 +101,6 @@ final class Seat implements AutoCloseable {
 	public void close() {
 		this.former.forEach(JvmProcess::close);
 		process().close();
-		this.database.close();
 		this.store.forEach(TcpProxy::close);
 	}
 
