@@ -34,7 +34,6 @@ import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Stores that talk TLS only, ask for a certificate of the client, and for a password.
@@ -121,7 +120,7 @@ class EncryptedStoreTests {
 
 	@Test
 	void etcdByFilesAndAUser(CapturedOutput output) throws Exception {
-		assumeTrue(EtcdServer.isAvailable());
+		EtcdServer.assumeAvailable();
 		try (EtcdServer server = EtcdServer.create().withTls(SERVER, CLIENT).start()) {
 			ApplicationContextRunner plain = this.runner.withPropertyValues("singleton-job.store=etcd",
 					"singleton-job.etcd.endpoints=" + server.endpoint());

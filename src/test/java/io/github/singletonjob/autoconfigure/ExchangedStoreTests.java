@@ -38,7 +38,7 @@ class ExchangedStoreTests {
 		for (String store : new String[] { "postgres", "etcd", "redis", "etcd", "postgres", "redis" }) {
 			deploy(store);
 		}
-		assertThat(this.tokens).hasSize(12).isSorted().doesNotHaveDuplicates();
+		assertThat(this.tokens).as("wrong data: tokens").hasSize(12).isSorted().doesNotHaveDuplicates();
 	}
 
 	private void deploy(String store) {

@@ -42,7 +42,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * With exactly the rights that {@code docs/operations.md} lists, two instances run a job,
@@ -106,7 +105,7 @@ class MinimalRightsTests {
 
 	@Test
 	void anEtcdRole() throws IOException {
-		assumeTrue(EtcdServer.isAvailable());
+		EtcdServer.assumeAvailable();
 		Matcher rights = documented("(?m)^etcdctl role grant-permission --prefix=true shop readwrite (\\S+)/$");
 		assertThat(rights.find()).isTrue();
 		String prefix = rights.group(1);

@@ -67,9 +67,11 @@ class PromotedReplicaTests {
 				});
 				assertThat(successor[0].outcome()).isEqualTo(RunOutcome.COMPLETED);
 				assertThat(late.outcome()).isEqualTo(RunOutcome.LOST);
-				assertThat(List.of(copied.token(), late.token(), successor[0].token())).isSorted()
+				assertThat(List.of(copied.token(), late.token(), successor[0].token())).as("wrong data: tokens")
+					.isSorted()
 					.doesNotHaveDuplicates();
 				assertThat(jdbc.sql("select token from effect order by id").query(Long.class).list())
+					.as("wrong data: rows")
 					.containsExactly(copied.token(), successor[0].token());
 			});
 		});

@@ -61,7 +61,7 @@ class SkewedClocksTests {
 				fire(fast, fireTime.plus(skew));
 			}
 		}));
-		assertThat(RUNS).hasSize(FIRE_TIMES).doesNotHaveDuplicates();
+		assertThat(RUNS).as("wrong data: fire times that ran").hasSize(FIRE_TIMES).doesNotHaveDuplicates();
 	}
 
 	@ParameterizedTest
@@ -83,7 +83,7 @@ class SkewedClocksTests {
 					.until(() -> RUNS.size() >= expected);
 			}
 		}));
-		assertThat(RUNS).hasSize(FIRE_TIMES).doesNotHaveDuplicates();
+		assertThat(RUNS).as("wrong data: fire times that ran").hasSize(FIRE_TIMES).doesNotHaveDuplicates();
 	}
 
 	@Test
@@ -95,7 +95,8 @@ class SkewedClocksTests {
 				fire(context, this.first.plus(1, ChronoUnit.HOURS));
 			});
 		}
-		assertThat(RUNS).containsExactly(this.first, this.first.plus(1, ChronoUnit.HOURS));
+		assertThat(RUNS).as("wrong data: fire times that ran")
+			.containsExactly(this.first, this.first.plus(1, ChronoUnit.HOURS));
 	}
 
 	private ApplicationContextRunner instance(String store, String fencing) {

@@ -32,10 +32,10 @@ class ChaosTests {
 			.map((store) -> new Campaign(Mode.FENCED, store, SERVERS).start(schedules(store)))
 			.toList();
 		List<Campaign> campaigns = running.stream().map(CompletableFuture::join).toList();
-		assertThat(campaigns).as("campaigns with wrong data")
+		assertThat(campaigns).as("wrong data: campaigns with damage")
 			.filteredOn((campaign) -> campaign.total().damage() > 0)
 			.isEmpty();
-		assertThat(campaigns).as("campaigns with other findings")
+		assertThat(campaigns).as("wrong data: campaigns with other findings")
 			.filteredOn((campaign) -> campaign.total().violations() > 0)
 			.isEmpty();
 		assertThat(unfenced.join().total().damage()).as("damage without the fence").isPositive();

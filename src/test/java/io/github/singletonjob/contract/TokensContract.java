@@ -29,7 +29,7 @@ abstract class TokensContract {
 			tokens.add(grant.token());
 			store.release(grant);
 		}
-		assertThat(tokens).doesNotHaveDuplicates().isSorted();
+		assertThat(tokens).as("wrong data: tokens").doesNotHaveDuplicates().isSorted();
 	}
 
 	@Test

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Three members, one of which fails.
@@ -41,7 +40,7 @@ class EtcdClusterTests {
 
 	@BeforeAll
 	static void requireEtcd() {
-		assumeTrue(EtcdServer.isAvailable());
+		EtcdServer.assumeAvailable();
 	}
 
 	@BeforeEach

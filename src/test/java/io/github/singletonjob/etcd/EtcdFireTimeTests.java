@@ -31,7 +31,6 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * What is kept of fire times, whoever asks at the same time and whatever reply is lost.
@@ -56,7 +55,7 @@ class EtcdFireTimeTests {
 
 	@BeforeAll
 	static void requireEtcd() {
-		assumeTrue(EtcdServer.isAvailable());
+		EtcdServer.assumeAvailable();
 	}
 
 	@BeforeEach

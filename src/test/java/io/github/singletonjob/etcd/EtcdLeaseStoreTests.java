@@ -12,8 +12,6 @@ import io.github.singletonjob.servers.SharedServers;
 import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.BeforeAll;
 
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 /**
  * The contract, kept in etcd.
  */
@@ -24,7 +22,7 @@ class EtcdLeaseStoreTests extends LeaseStoreContract {
 	@BeforeAll
 	static void startEtcd() {
 		port = SharedServers.port(ServerImage.ETCD, () -> {
-			assumeTrue(EtcdServer.isAvailable());
+			EtcdServer.assumeAvailable();
 			return EtcdServer.shared().port();
 		});
 	}

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Tokens go up, also if etcd goes back.
@@ -41,7 +40,7 @@ class EtcdTokenTests {
 
 	@BeforeAll
 	static void requireEtcd() {
-		assumeTrue(EtcdServer.isAvailable());
+		EtcdServer.assumeAvailable();
 	}
 
 	@AfterEach
@@ -116,7 +115,7 @@ class EtcdTokenTests {
 			rounds.add(CompletableFuture.supplyAsync(() -> takeTurn(store, holder)));
 		}
 		List<Long> tokens = rounds.stream().map((round) -> round.join().token()).sorted().toList();
-		assertThat(tokens).doesNotHaveDuplicates().allMatch((token) -> token > 1_000_000);
+		assertThat(tokens).as("wrong data: tokens").doesNotHaveDuplicates().allMatch((token) -> token > 1_000_000);
 		assertThat(this.server.api().keys("singleton-job/")).hasSize(2);
 	}
 

@@ -30,7 +30,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Those who stand by make a queue, and the end of a lease wakes its head.
@@ -50,7 +49,7 @@ class QueueTests {
 
 	@BeforeAll
 	static void requireEtcd() {
-		assumeTrue(EtcdServer.isAvailable());
+		EtcdServer.assumeAvailable();
 	}
 
 	@BeforeEach

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Which leases go on, and at what cost.
@@ -44,7 +43,7 @@ class RenewalTests {
 
 	@BeforeAll
 	static void requireEtcd() {
-		assumeTrue(EtcdServer.isAvailable());
+		EtcdServer.assumeAvailable();
 	}
 
 	@BeforeEach

@@ -1,11 +1,13 @@
 package io.github.singletonjob.faults;
 
+import java.net.URI;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +30,9 @@ final class BillingCompany implements AutoCloseable {
 
 	static final Duration TTL = Duration.ofSeconds(2);
 
+	/** What the database says of the commit of a stale run. */
+	static final String REFUSED_BY_THE_DATABASE = ".*PSQLException: ERROR: .*the fence does not stand at the token.*";
+
 	private static final Pattern BEGIN = Pattern.compile("SAYS BEGIN (\\d+) @(\\d+)");
 
 	private static final Duration WAIT = Duration.ofSeconds(60);
@@ -36,6 +41,8 @@ final class BillingCompany implements AutoCloseable {
 
 	/** Each with the number of lines that it had written before this period. */
 	private final Map<JvmProcess, Integer> servers = new LinkedHashMap<>();
+
+	private final Map<JvmProcess, TcpProxy> waysToDatabase = new HashMap<>();
 
 	private int periods;
 
@@ -71,25 +78,27 @@ final class BillingCompany implements AutoCloseable {
 	}
 
 	JvmProcess start(Class<?> main, String name, String... arguments) {
-		return launch(main, name, this.jdbcUrl, arguments);
-	}
-
-	JvmProcess startBehind(TcpProxy proxy, String name, String... arguments) {
-		return launch(BillingProcess.class, name, proxy.through(this.jdbcUrl), arguments);
-	}
-
-	private JvmProcess launch(Class<?> main, String name, String guardedUrl, String... arguments) {
+		TcpProxy wayToDatabase = TcpProxy.to(URI.create(this.jdbcUrl.substring("jdbc:".length())).getPort());
 		List<String> all = new ArrayList<>(List.of("--server.name=" + name, "--singleton-job.holder=" + name,
-				"--spring.datasource.url=" + guardedUrl, "--spring.datasource.username=postgres",
-				"--spring.datasource.hikari.maximum-pool-size=3", "--spring.datasource.hikari.minimum-idle=1",
-				"--spring.main.banner-mode=off"));
+				"--spring.datasource.url=" + wayToDatabase.through(this.jdbcUrl),
+				"--spring.datasource.username=postgres", "--spring.datasource.hikari.maximum-pool-size=3",
+				"--spring.datasource.hikari.minimum-idle=1", "--spring.main.banner-mode=off"));
 		all.addAll(List.of(arguments));
 		addUnlessGiven(all, "--singleton-job.lease.ttl", TTL.toMillis() + "ms");
 		addUnlessGiven(all, "--singleton-job.store", "postgres");
 		addUnlessGiven(all, "--singleton-job.namespace", "shop");
 		JvmProcess process = JvmProcess.of(main, all.toArray(String[]::new)).echo(name).start();
 		this.servers.put(process, 0);
+		this.waysToDatabase.put(process, wayToDatabase);
 		return process;
+	}
+
+	/**
+	 * What leads a server to the guarded database. Its leases go that way too, unless
+	 * they have one of their own.
+	 */
+	TcpProxy wayToDatabase(JvmProcess server) {
+		return this.waysToDatabase.get(server);
 	}
 
 	void resumeAll() {
@@ -207,15 +216,16 @@ final class BillingCompany implements AutoCloseable {
 
 	/** What must hold whatever happened. */
 	void assertBooksAreRight() {
-		assertThat(customersChargedTwice()).as("customers charged twice").isZero();
-		assertThat(customersCharged()).as("customers charged").isEqualTo((long) this.periods * CUSTOMERS);
-		assertThat(chargesWithATokenThatWentDown()).as("tokens that went down").isZero();
-		assertThat(number("select count(*) from customer where charges <> 1")).as("wrong counts").isZero();
+		assertThat(customersChargedTwice()).as("wrong data: customers charged twice").isZero();
+		assertThat(customersCharged()).as("wrong data: customers charged").isEqualTo((long) this.periods * CUSTOMERS);
+		assertThat(chargesWithATokenThatWentDown()).as("wrong data: tokens that went down").isZero();
+		assertThat(number("select count(*) from customer where charges <> 1")).as("wrong data: counts").isZero();
 	}
 
 	@Override
 	public void close() {
 		this.servers.keySet().forEach(JvmProcess::close);
+		this.waysToDatabase.values().forEach(TcpProxy::close);
 	}
 
 }

@@ -4,8 +4,6 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.singletonjob.servers.JvmProcess;
-import io.github.singletonjob.servers.PostgresServer;
-import io.github.singletonjob.servers.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,12 +28,9 @@ class HeldUpCommitTests {
 
 	private final BillingCompany company = new BillingCompany();
 
-	private final TcpProxy proxy = TcpProxy.to(PostgresServer.shared().port());
-
 	@AfterEach
 	void stop() {
 		this.company.close();
-		this.proxy.close();
 	}
 
 	@Test
@@ -45,11 +40,11 @@ class HeldUpCommitTests {
 		long token = this.company.awaitBegin(first);
 		long successor = this.company.awaitBegin(second);
 		assertThat(successor).isGreaterThan(token);
-		this.proxy.pass();
-		this.company.awaitLine(first, "SAYS REFUSED 5 with " + token + ": .*the fence does not stand at the token.*");
+		this.company.wayToDatabase(first).pass();
 		this.company.awaitLine(second, "SAYS END " + successor + " held=true .*");
 		this.company.awaitLine(first, "SAYS END " + token + " held=false .*");
 		this.company.assertBooksAreRight();
+		this.company.awaitLine(first, "SAYS REFUSED 5 with " + token + ": " + BillingCompany.REFUSED_BY_THE_DATABASE);
 	}
 
 	@Test
@@ -57,7 +52,7 @@ class HeldUpCommitTests {
 		JvmProcess first = holdUpCommit("--singleton-job.fencing.enabled=false");
 		JvmProcess second = this.company.other(first);
 		this.company.awaitBegin(second);
-		this.proxy.pass();
+		this.company.wayToDatabase(first).pass();
 		this.company.awaitCharged(first, 5);
 		this.company.awaitCharged(second, 5);
 		assertThat(this.company.customersChargedTwice()).isPositive();
@@ -68,11 +63,11 @@ class HeldUpCommitTests {
 	 */
 	private JvmProcess holdUpCommit(String... more) {
 		String[] arguments = Stream.concat(TIMES.stream(), Stream.of(more)).toArray(String[]::new);
-		JvmProcess holder = this.company.startBehind(this.proxy, "one", arguments);
+		JvmProcess holder = this.company.start("one", arguments);
 		this.company.awaitHolderThatPausesAt(5);
 		this.company.start("two");
 		this.company.awaitLine(holder, "SAYS INSIDE 5 .*");
-		this.proxy.hangRequests();
+		this.company.wayToDatabase(holder).hangRequests();
 		return holder;
 	}
 

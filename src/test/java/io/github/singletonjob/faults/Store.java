@@ -35,9 +35,9 @@ record Store(String name, List<String> connection, Duration killed, Duration fro
 	String[] arguments(BillingCompany company, String... more) {
 		String namespace = company.jdbcUrl().substring(company.jdbcUrl().lastIndexOf('/') + 1);
 		Stream<String> own = Stream.of("--singleton-job.store=" + this.name, "--singleton-job.namespace=" + namespace);
-		return Stream.of(own, this.connection.stream(), Stream.of(more))
-			.flatMap((arguments) -> arguments)
-			.toArray(String[]::new);
+		Stream<String> way = this.connection.isEmpty() ? Stream.of("--store.url=" + company.jdbcUrl())
+				: this.connection.stream();
+		return Stream.of(own, way, Stream.of(more)).flatMap((arguments) -> arguments).toArray(String[]::new);
 	}
 
 	@Override

@@ -65,11 +65,11 @@ class TakeoverTests {
 			awaitEnd(company, stopped.fireTime());
 			assertThat(company.number("select count(*) from (select fire_time from sending where event = 'end'"
 					+ " group by fire_time having count(*) > 1) twice"))
-				.as("fire times completed twice")
+				.as("wrong data: fire times completed twice")
 				.isZero();
 			assertThat(company.number("select count(*) from (select token, lag(token) over (order by id) as previous"
 					+ " from sending) s where token < previous"))
-				.as("tokens that went down")
+				.as("wrong data: tokens that went down")
 				.isZero();
 		}
 	}

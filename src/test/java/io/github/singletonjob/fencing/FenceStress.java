@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class FenceStress {
 
-	static final String STALE_ROWS = "stale rows that became visible";
+	static final String STALE_ROWS = "wrong data: stale rows that became visible";
 
 	static final int WORKERS = 6;
 

@@ -4,8 +4,6 @@ import java.util.UUID;
 
 import io.github.singletonjob.servers.MariaDbServer;
 
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 /**
  * The databases that have the portable check.
  */
@@ -26,8 +24,7 @@ enum PortableDatabase {
 
 		@Override
 		GuardedDatabase open() {
-			assumeTrue(MariaDbServer.isAvailable(),
-					"No MariaDB on this machine: install the package 'mariadb-server', as ./verify does");
+			MariaDbServer.assumeAvailable();
 			return at(MariaDbServer.shared().newDatabase() + "?sessionVariables=time_zone='" + ZONE + "'",
 					MariaDbServer.USERNAME);
 		}

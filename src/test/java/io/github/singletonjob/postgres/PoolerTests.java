@@ -17,10 +17,11 @@ import io.github.singletonjob.contract.StoreTraits;
 import io.github.singletonjob.lease.LeaseGrant;
 import io.github.singletonjob.lease.Renewal;
 import io.github.singletonjob.lease.UnusableStoreException;
+import io.github.singletonjob.servers.PgBouncerServer;
 import io.github.singletonjob.servers.PostgresServer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,7 +33,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A pooler that shares sessions between connections is found, and one that does not is
  * not.
  */
-@EnabledIf("io.github.singletonjob.servers.PgBouncerServer#isAvailable")
 class PoolerTests {
 
 	private static final String TRANSACTIONS = "pool_mode = transaction";
@@ -46,6 +46,11 @@ class PoolerTests {
 	private final AtomicBoolean over = new AtomicBoolean();
 
 	private final ExecutorService threads = Executors.newFixedThreadPool(BUSY_CLIENTS);
+
+	@BeforeAll
+	static void requirePooler() {
+		PgBouncerServer.assumeAvailable();
+	}
 
 	@AfterEach
 	void stop() {

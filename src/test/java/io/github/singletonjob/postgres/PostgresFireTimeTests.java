@@ -196,7 +196,10 @@ class PostgresFireTimeTests {
 		finally {
 			threads.shutdownNow();
 		}
-		assertThat(begun).hasSizeGreaterThanOrEqualTo(ROUNDS).doesNotHaveDuplicates().isSorted();
+		assertThat(begun).as("wrong data: fire times that ran")
+			.hasSizeGreaterThanOrEqualTo(ROUNDS)
+			.doesNotHaveDuplicates()
+			.isSorted();
 	}
 
 	private void compete(LeaseStore competitor, AtomicReference<Instant> last, List<Instant> begun) {

@@ -100,7 +100,7 @@ class PostgresTokenTests {
 				server.start();
 				assertThat(Instances.renew(store, grant)).isEqualTo(Renewal.GONE);
 			}
-			assertThat(tokens).hasSize(3).doesNotHaveDuplicates().isSorted();
+			assertThat(tokens).as("wrong data: tokens").hasSize(3).doesNotHaveDuplicates().isSorted();
 		}
 	}
 
@@ -127,7 +127,7 @@ class PostgresTokenTests {
 		finally {
 			threads.shutdownNow();
 		}
-		assertThat(won).hasSizeGreaterThanOrEqualTo(WINS).doesNotHaveDuplicates().isSorted();
+		assertThat(won).as("wrong data: tokens").hasSizeGreaterThanOrEqualTo(WINS).doesNotHaveDuplicates().isSorted();
 	}
 
 	private void compete(LeaseStore store, List<Long> won, AtomicInteger inside) {

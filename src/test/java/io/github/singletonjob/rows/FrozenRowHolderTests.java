@@ -71,7 +71,7 @@ class FrozenRowHolderTests {
 		// With entities, the first one was read before the takeover: its version tells
 		assertThat(refusals.get(0))
 			.contains(way.equals("jpa") ? "StaleStateException: Unexpected row count" : "StaleTokenException");
-		assertThat(invoicesChargedTwice()).as("invoices charged twice").isZero();
+		assertThat(invoicesChargedTwice()).as("wrong data: invoices charged twice").isZero();
 		assertThat(this.database.number("select count(distinct invoice) from charge")).isEqualTo(INVOICES);
 	}
 

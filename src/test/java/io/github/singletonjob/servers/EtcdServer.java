@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One member of a real etcd cluster, on loopback ports, with a data directory of its own
  * that survives {@link #stop} and {@link #kill} and is deleted by {@link #close}. It does
- * not wait for the disk. The program comes from the machine; tests ask
- * {@link #isAvailable()} first.
+ * not wait for the disk. The program comes from the machine; tests call
+ * {@link #assumeAvailable()} first.
  */
 public final class EtcdServer implements AutoCloseable {
 
@@ -73,6 +73,11 @@ public final class EtcdServer implements AutoCloseable {
 	 */
 	public static boolean isAvailable() {
 		return program().isPresent();
+	}
+
+	/** Aborts a test, or fails it, where this machine does not have the program. */
+	public static void assumeAvailable() {
+		OwnedProcess.assumeInstalled(isAvailable(), "etcd-server");
 	}
 
 	/**

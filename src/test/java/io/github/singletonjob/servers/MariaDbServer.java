@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A real MariaDB on a loopback port, with a data directory of its own that is deleted by
  * {@link #close()}. It does not wait for the disk. The programs come from the machine;
- * tests ask {@link #isAvailable()} first.
+ * tests call {@link #assumeAvailable()} first.
  */
 public final class MariaDbServer implements AutoCloseable {
 
@@ -49,6 +49,11 @@ public final class MariaDbServer implements AutoCloseable {
 	 */
 	public static boolean isAvailable() {
 		return program("mariadbd").isPresent() && program("mariadb-install-db").isPresent();
+	}
+
+	/** Aborts a test, or fails it, where this machine does not have the program. */
+	public static void assumeAvailable() {
+		OwnedProcess.assumeInstalled(isAvailable(), "mariadb-server");
 	}
 
 	/**

@@ -11,6 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import org.junit.jupiter.api.Assumptions;
+
 /**
  * A process that ends when this JVM ends, also by {@code kill -9}. A shell starts a guard
  * in the background and then becomes the process, so that the id and the exit code are
@@ -84,6 +86,23 @@ final class OwnedProcess implements AutoCloseable {
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Aborts a test that needs a program which this machine does not have. Where
+	 * {@code servers.required} says that all tests have to run, it fails.
+	 * @param installed whether the program is there
+	 * @param debian the package that has it
+	 */
+	static void assumeInstalled(boolean installed, String debian) {
+		if (!installed) {
+			String message = "NOT TESTED: the package '" + debian + "' is not installed";
+			System.err.println(message);
+			if (Boolean.getBoolean("servers.required")) {
+				throw new AssertionError(message);
+			}
+			Assumptions.abort(message);
 		}
 	}
 

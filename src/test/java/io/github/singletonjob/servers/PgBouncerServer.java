@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 
 /**
  * A PgBouncer that pools transactions in front of one database. The program comes from
- * the machine; tests ask {@link #isAvailable()} first.
+ * the machine; tests call {@link #assumeAvailable()} first.
  */
 public final class PgBouncerServer implements AutoCloseable {
 
@@ -47,6 +47,11 @@ public final class PgBouncerServer implements AutoCloseable {
 	 */
 	public static boolean isAvailable() {
 		return program().isPresent();
+	}
+
+	/** Aborts a test, or fails it, where this machine does not have the program. */
+	public static void assumeAvailable() {
+		OwnedProcess.assumeInstalled(isAvailable(), "pgbouncer");
 	}
 
 	/**

@@ -14,10 +14,10 @@ import io.github.singletonjob.servers.PostgresServer.Stop;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opentest4j.TestAbortedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * The Postgres servers and the pooler in front of them.
@@ -114,9 +114,32 @@ class ServersTests {
 			.isThrownBy(() -> new Socket(Ports.LOOPBACK, server.port()).close());
 	}
 
+	/** Verify says that all tests have to run. */
+	@Test
+	void aTestWhoseProgramIsMissingFailsIfAllHaveToRun() {
+		String before = System.getProperty("servers.required");
+		try {
+			System.setProperty("servers.required", "true");
+			assertThatExceptionOfType(AssertionError.class)
+				.isThrownBy(() -> OwnedProcess.assumeInstalled(false, "no-such-package"))
+				.withMessageContaining("no-such-package");
+			System.clearProperty("servers.required");
+			assertThatExceptionOfType(TestAbortedException.class)
+				.isThrownBy(() -> OwnedProcess.assumeInstalled(false, "no-such-package"));
+		}
+		finally {
+			if (before == null) {
+				System.clearProperty("servers.required");
+			}
+			else {
+				System.setProperty("servers.required", before);
+			}
+		}
+	}
+
 	@Test
 	void poolerSharesOneServerSession() throws SQLException {
-		assumeTrue(PgBouncerServer.isAvailable());
+		PgBouncerServer.assumeAvailable();
 		String url = PostgresServer.shared().newDatabase();
 		try (PgBouncerServer pooler = PgBouncerServer.start(url, 1);
 				Connection first = PostgresServer.connect(pooler.jdbcUrl());

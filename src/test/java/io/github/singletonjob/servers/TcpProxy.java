@@ -54,6 +54,8 @@ public final class TcpProxy implements AutoCloseable {
 
 	private int writing;
 
+	private int heldRequests;
+
 	private boolean closed;
 
 	private @Nullable ServerSocket listener;
@@ -174,6 +176,24 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public long bytesToClients() {
 		return this.bytesToClients.get();
+	}
+
+	/**
+	 * Waits until a client has sent something that is held.
+	 * @param atMost how long
+	 */
+	public void awaitHeldRequest(Duration atMost) {
+		Waits.until("a request that is held", atMost, this::holdsRequest);
+	}
+
+	private boolean holdsRequest() {
+		this.lock.lock();
+		try {
+			return this.heldRequests > 0;
+		}
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 	/** Ends all connections with a RST, and the proxy. */
@@ -358,7 +378,9 @@ public final class TcpProxy implements AutoCloseable {
 			long due = System.nanoTime() + nanos;
 			while (!link.closed && (this.mode.holds(request) || nanos > 0)) {
 				if (this.mode.holds(request)) {
+					this.heldRequests += request ? 1 : 0;
 					this.changed.awaitUninterruptibly();
+					this.heldRequests -= request ? 1 : 0;
 				}
 				else {
 					await(nanos);

@@ -6,6 +6,7 @@ import java.net.SocketException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,21 @@ class TcpProxyTests {
 	@Test
 	void hangRequestsHoldsThem() throws IOException {
 		assertHeldUntilPassing(this.proxy::hangRequests, 1, 2);
+	}
+
+	@Test
+	void tellsWhenARequestIsHeld() throws IOException {
+		try (ProxyClient client = connectAndUse()) {
+			this.proxy.hangRequests();
+			assertThatExceptionOfType(ConditionTimeoutException.class)
+				.isThrownBy(() -> this.proxy.awaitHeldRequest(Duration.ofMillis(200)));
+			client.send("a");
+			this.proxy.awaitHeldRequest(Duration.ofSeconds(5));
+			this.proxy.pass();
+			assertThat(client.receive(2)).isEqualTo("aa");
+			assertThatExceptionOfType(ConditionTimeoutException.class)
+				.isThrownBy(() -> this.proxy.awaitHeldRequest(Duration.ofMillis(200)));
+		}
 	}
 
 	@Test

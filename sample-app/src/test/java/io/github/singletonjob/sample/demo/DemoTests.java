@@ -118,13 +118,13 @@ class DemoTests {
 	private static void assertBooks(JdbcClient books) {
 		assertThat(books.sql("""
 				select count(*) from (select 1 from charge group by period, customer_id having count(*) > 1) twice
-				""").query(Long.class).single()).as("customers charged twice").isZero();
+				""").query(Long.class).single()).as("wrong data: customers charged twice").isZero();
 		assertThat(books.sql("""
 				select count(*) from (select token < max(token) over (order by id) as late from charge) c where late
-				""").query(Long.class).single()).as("charges with a token below an earlier one").isZero();
+				""").query(Long.class).single()).as("wrong data: charges with a token below an earlier one").isZero();
 		assertThat(books.sql("""
 				select count(*) from (select 1 from statement group by period, customer_id having count(*) > 1) twice
-				""").query(Long.class).single()).as("statements written twice").isZero();
+				""").query(Long.class).single()).as("wrong data: statements written twice").isZero();
 		assertThat(books.sql("select count(*) from statement where mailed_at is not null").query(Long.class).single())
 			.as("mailed statements")
 			.isPositive();
