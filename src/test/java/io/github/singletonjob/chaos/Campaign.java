@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.LongStream;
 
 /**
@@ -37,21 +38,16 @@ final class Campaign {
 
 	/** Runs the schedules on a thread of its own. */
 	CompletableFuture<Campaign> start(List<Schedule> schedules) {
-		return start(schedules, false);
+		return startUntil((verdict) -> false, schedules);
 	}
 
-	/** The same, until one of them has done damage. */
-	CompletableFuture<Campaign> startUntilDamaged(List<Schedule> schedules) {
-		return start(schedules, true);
-	}
-
-	private CompletableFuture<Campaign> start(List<Schedule> schedules, boolean untilDamaged) {
-		return CompletableFuture
-			.supplyAsync(() -> run(schedules, untilDamaged), (task) -> new Thread(task, "chaos").start())
+	/** The same, until one of them has shown what is wanted. */
+	CompletableFuture<Campaign> startUntil(Predicate<Verdict> wanted, List<Schedule> schedules) {
+		return CompletableFuture.supplyAsync(() -> run(wanted, schedules), (task) -> new Thread(task, "chaos").start())
 			.orTimeout(1, TimeUnit.DAYS);
 	}
 
-	private Campaign run(List<Schedule> schedules, boolean untilDamaged) {
+	private Campaign run(Predicate<Verdict> wanted, List<Schedule> schedules) {
 		try (Deployment deployment = new Deployment(this.mode, this.store, this.servers)) {
 			if (!new Trial(deployment, new Schedule(this.store, 0, List.of()), List.of()).awaitRecovery()) {
 				throw new IllegalStateException("The servers do not start: " + deployment.slots()
@@ -62,7 +58,7 @@ final class Campaign {
 			for (Schedule schedule : schedules) {
 				Verdict verdict = run(deployment, schedule);
 				System.out.println("chaos: " + this.mode + ", " + schedule + "\nchaos:   " + verdict);
-				if (untilDamaged && verdict.damage() > 0) {
+				if (wanted.test(verdict)) {
 					break;
 				}
 			}
