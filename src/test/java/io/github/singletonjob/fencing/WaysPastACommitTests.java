@@ -347,8 +347,11 @@ class WaysPastACommitTests {
 		Connection session = mock(Connection.class);
 		when(session.unwrap(Gateway.class)).thenReturn(new Gateway() {
 		});
+		when(session.getAutoCommit()).thenReturn(true);
 		DataSource guarded = FencedDataSources.guard(new SingleConnectionDataSource(session, true));
 		try (var scope = CurrentJobRun.open(this.stale); Connection connection = guarded.getConnection()) {
+			connection.setAutoCommit(false);
+			when(session.getAutoCommit()).thenReturn(false);
 			Gateway gateway = connection.unwrap(Gateway.class);
 			assertThatExceptionOfType(SQLException.class).isThrownBy(gateway::sealed)
 				.withMessageContaining("cannot be guarded (the class or a method is final)")

@@ -52,8 +52,7 @@ class RedisStoreConfiguration {
 	@Bean
 	static SmartInitializingSingleton singletonJobUnfencedRedisReport(ListableBeanFactory beanFactory) {
 		return () -> {
-			if (beanFactory.containsBean(STORE)
-					&& beanFactory.getBeanNamesForType(Fence.class, false, false).length == 0) {
+			if (beanFactory.containsBean(STORE) && beanFactory.getBeanProvider(Fence.class).getIfAvailable() == null) {
 				LogFactory.getLog(RedisStoreConfiguration.class)
 					.warn("Singleton jobs keep their leases in Redis, and no database is fenced. A Redis that fails over"
 							+ " or restarts can forget a lease that it has granted, and then two holders write. Where"

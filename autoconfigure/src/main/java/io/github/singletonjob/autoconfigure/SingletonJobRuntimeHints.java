@@ -44,6 +44,12 @@ class SingletonJobRuntimeHints implements RuntimeHintsRegistrar, BeanRegistratio
 			.registerJdkProxy(CallableStatement.class)
 			.registerJdkProxy(ResultSet.class)
 			.registerJdkProxy(DatabaseMetaData.class);
+		String dataSources = "org.springframework.jdbc.datasource.";
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, dataSources + "lookup.AbstractRoutingDataSource",
+					(type) -> type.withField("resolvedDataSources").withField("resolvedDefaultDataSource"))
+			.registerTypeIfPresent(classLoader, dataSources + "LazyConnectionDataSourceProxy",
+					(type) -> type.withField("readOnlyDataSource"));
 	}
 
 	@Override

@@ -23,6 +23,8 @@ final class FailedCommit {
 
 	private static final String SERIALIZATION_FAILURE = "40001";
 
+	private static final String CONNECTION_FAILURE = "08";
+
 	private static final String NO_RIGHT = "42501";
 
 	// The last three: the check waited for the raise of a newer holder until it was ended
@@ -60,18 +62,24 @@ final class FailedCommit {
 	/**
 	 * Looks for runs that the fence refuses, and tells each.
 	 * @param runs the runs of the transaction
+	 * @param hasFence whether the fence is sure to be in the database; elsewhere a row
+	 * that is missing or behind says nothing about a run
 	 * @return what to throw if the fence refuses none, with what to do about it if that
 	 * is known
 	 * @throws StaleTokenException if the fence refuses one
 	 */
-	SQLException explain(List<LeasedRun> runs) {
+	SQLException explain(List<LeasedRun> runs, boolean hasFence) {
 		StaleTokenException stale = null;
 		SQLException explained = this.failure;
 		try {
-			if (mayBeTheFence()) {
+			LeasedRun elsewhere = hasFence ? null : findRaisedElsewhere(runs);
+			if (elsewhere != null) {
+				explained = Refusals.ofOtherDatabase(elsewhere, this.failure);
+			}
+			else if (mayBeTheFence()) {
 				stale = refuse(runs);
 			}
-			if (stale == null) {
+			if (stale == null && elsewhere == null) {
 				explained = explainOther(runs);
 			}
 			this.connection.rollback();
@@ -83,6 +91,26 @@ final class FailedCommit {
 			throw stale;
 		}
 		return explained;
+	}
+
+	private @Nullable LeasedRun findRaisedElsewhere(List<LeasedRun> runs) throws SQLException {
+		if (String.valueOf(this.failure.getSQLState()).startsWith(CONNECTION_FAILURE)) {
+			return null;
+		}
+		for (LeasedRun run : runs) {
+			try (PreparedStatement statement = rowOf(run.grant()); ResultSet row = statement.executeQuery()) {
+				if (!row.next() || row.getLong("token") < run.token()) {
+					return run;
+				}
+			}
+			catch (SQLException ex) {
+				this.connection.rollback();
+				this.failure.addSuppressed(ex);
+				// Or there is no such table
+				return NO_RIGHT.equals(ex.getSQLState()) ? null : run;
+			}
+		}
+		return null;
 	}
 
 	// With the portable check there are too many ways to say that a row is locked or
@@ -106,16 +134,19 @@ final class FailedCommit {
 	}
 
 	private @Nullable StaleTokenException refusal(LeaseGrant grant) throws SQLException {
-		String name = this.table.qualifiedName(this.connection);
-		try (PreparedStatement statement = this.connection.prepareStatement(ROW.formatted(name))) {
-			statement.setString(1, grant.job().namespace());
-			statement.setString(2, grant.job().name());
-			try (ResultSet row = statement.executeQuery()) {
-				String reason = row.next() ? reason(row, grant)
-						: "its row in " + name + " is missing (deleted or truncated)";
-				return (reason != null) ? refusal(grant, reason) : null;
-			}
+		try (PreparedStatement statement = rowOf(grant); ResultSet row = statement.executeQuery()) {
+			String reason = row.next() ? reason(row, grant)
+					: "its row in " + this.table.qualifiedName(this.connection) + " is missing (deleted or truncated)";
+			return (reason != null) ? refusal(grant, reason) : null;
 		}
+	}
+
+	private PreparedStatement rowOf(LeaseGrant grant) throws SQLException {
+		PreparedStatement statement = this.connection
+			.prepareStatement(ROW.formatted(this.table.qualifiedName(this.connection)));
+		statement.setString(1, grant.job().namespace());
+		statement.setString(2, grant.job().name());
+		return statement;
 	}
 
 	private static @Nullable String reason(ResultSet row, LeaseGrant grant) throws SQLException {

@@ -52,7 +52,7 @@ final class FenceCheck {
 
 	// Its error shows up in the server's log with this text
 	private static final String CHECK = "/* singleton-job: fails if the token is stale */"
-			+ " select where (case when %s then '0' else '" + STALE + "' end)::int = 1; commit";
+			+ " select where (case when %s then '0' else '" + STALE + "' end)::int = 1";
 
 	// One query for each run: to count the rows of all in one costs the server more
 	private static final String HOLDS = "exists (select from %s f where f.namespace = ? and f.name = ?"
@@ -62,7 +62,9 @@ final class FenceCheck {
 	// To compare the token would cost a reader more than all the rest of its commit
 	private static final String CHECK_READ_ONLY = "/* singleton-job: fails if it can have written */ select where (case"
 			+ " when " + ID + " is null and pg_catalog.current_setting('transaction_read_only') = 'on' then '0' else '"
-			+ WRITABLE + "' end)::int = 1; commit";
+			+ WRITABLE + "' end)::int = 1";
+
+	private static final String COMMIT = "; commit";
 
 	private final FenceTable table;
 
@@ -96,17 +98,33 @@ final class FenceCheck {
 	 * the database, if that is not known
 	 */
 	void commit(Connection connection, List<LeaseGrant> grants) throws SQLException {
+		check(connection, grants, COMMIT);
+	}
+
+	/**
+	 * Checks without a commit. The lock lasts until whoever has begun the transaction
+	 * ends it.
+	 * @param connection the connection with the transaction
+	 * @param grants what the transaction was collected under
+	 * @throws SQLException if one of them is not what the fence stands at, or that is not
+	 * known
+	 */
+	void check(Connection connection, List<LeaseGrant> grants) throws SQLException {
+		check(connection, grants, "");
+	}
+
+	private void check(Connection connection, List<LeaseGrant> grants, String last) throws SQLException {
 		if (this.table.dialect(connection).isPortable()) {
 			portable(connection).check(connection, grants);
 			return;
 		}
 		if (connection.isReadOnly() && declaresReadOnly(connection)) {
-			commitReadOnly(connection);
+			checkReadOnly(connection, last);
 			return;
 		}
 		// The same order everywhere, so that runs do not wait for each other in a circle
 		List<LeaseGrant> ordered = (grants.size() > 1) ? grants.stream().sorted(PortableCheck.ORDER).toList() : grants;
-		try (PreparedStatement statement = connection.prepareStatement(sql(connection, ordered.size()))) {
+		try (PreparedStatement statement = connection.prepareStatement(sql(connection, ordered.size(), last))) {
 			// A default fetch size would ask for a cursor
 			statement.setFetchSize(0);
 			bind(statement, ordered);
@@ -138,8 +156,8 @@ final class FenceCheck {
 		return known;
 	}
 
-	private void commitReadOnly(Connection connection) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(CHECK_READ_ONLY)) {
+	private void checkReadOnly(Connection connection, String last) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(CHECK_READ_ONLY + last)) {
 			statement.setFetchSize(0);
 			statement.execute();
 		}
@@ -179,24 +197,24 @@ final class FenceCheck {
 		return INVALID_TEXT.equals(failure.getSQLState()) && String.valueOf(failure.getMessage()).contains(text);
 	}
 
-	private String sql(Connection connection, int count) throws SQLException {
-		if (count != 1) {
-			return build(connection, count);
+	private String sql(Connection connection, int count, String last) throws SQLException {
+		if (count != 1 || last.isEmpty()) {
+			return build(connection, count, last);
 		}
 		String known = this.checkOfOne;
 		if (known == null) {
-			known = build(connection, count);
+			known = build(connection, count, last);
 			this.checkOfOne = known;
 		}
 		return known;
 	}
 
-	private String build(Connection connection, int count) throws SQLException {
+	private String build(Connection connection, int count, String last) throws SQLException {
 		String name = this.table.qualifiedName(connection);
 		String lock = LOCK.formatted(literal(FenceTable.schema(name)), literal(name));
 		String holds = HOLDS.formatted(name, FenceTable.standsAt(name));
-		return this.text
-			.apply(lock.repeat(count) + CHECK.formatted(String.join(" and ", Collections.nCopies(count, holds))));
+		return this.text.apply(
+				lock.repeat(count) + CHECK.formatted(String.join(" and ", Collections.nCopies(count, holds))) + last);
 	}
 
 	private static String literal(String name) {

@@ -35,9 +35,13 @@ final class FencedTransaction {
 
 	private static final String HAS_WRITTEN = "select pg_catalog.pg_current_xact_id_if_assigned() is not null";
 
+	private static final ThreadLocal<Boolean> CHECKING = new ThreadLocal<>();
+
 	private final Connection delegate;
 
 	private final FenceCheck check;
+
+	private final DataSourceGuard guard;
 
 	private final IdleTimeout idleTimeout;
 
@@ -65,16 +69,22 @@ final class FencedTransaction {
 	// Whether objects were handed out that write without being seen here
 	private boolean mayWriteUnseen;
 
+	// Whether the transaction was begun on this connection, and not by those who have it
+	// below
+	private boolean begunHere;
+
 	private boolean aborted;
 
 	private final WeakReference<FencedTransaction> self = new WeakReference<>(this);
 
-	FencedTransaction(Connection delegate, FenceCheck check, IdleTimeout.Sessions sessions) throws SQLException {
+	FencedTransaction(Connection delegate, DataSourceGuard guard, DataSourceGuard.Checks checks) throws SQLException {
 		this.delegate = delegate;
-		this.check = check;
-		this.idleTimeout = new IdleTimeout(sessions, delegate);
+		this.check = checks.check();
+		this.guard = guard;
+		this.idleTimeout = new IdleTimeout(checks.sessions(), delegate);
 		this.used = !delegate.getAutoCommit();
 		this.opener = (CurrentJobRun.find().orElse(null) instanceof LeasedRun leased) ? leased : null;
+		this.begunHere = this.used && guard.isPool();
 	}
 
 	/**
@@ -224,9 +234,17 @@ final class FencedTransaction {
 	 * Counts that autocommit was switched off.
 	 */
 	void begun() {
+		this.begunHere = true;
 		this.usedBy = null;
 		this.begunBy = Thread.currentThread();
 		rememberBegun();
+	}
+
+	/**
+	 * Counts that autocommit was switched on.
+	 */
+	void noneBegun() {
+		this.begunHere = false;
 	}
 
 	private void rememberBegun() {
@@ -310,12 +328,54 @@ final class FencedTransaction {
 		this.idleTimeout.rolledBack();
 	}
 
+	/**
+	 * Whether others may go on with the transaction, and end it, after the connection was
+	 * closed here: a layer that joins transactions, or enlists its connections in them,
+	 * hands out connections with a transaction that was not begun here.
+	 * @return whether that is not excluded
+	 */
+	boolean mayBeEndedByOthers() {
+		return !this.begunHere;
+	}
+
 	void commitFenced() throws SQLException {
-		try {
-			ensureOpen();
+		fence(() -> {
 			this.check.commit(this.delegate, grants());
 			// Postgres has committed, and this only tells the driver and the pool
 			this.delegate.commit();
+		});
+	}
+
+	/**
+	 * Checks the transaction and leaves it open. The lock of the check lasts until it
+	 * ends, so no newer run can have begun by then.
+	 * @throws SQLException if it was refused; the connection is cut then, so that whoever
+	 * goes on with the transaction is told, too
+	 */
+	void checkFenced() throws SQLException {
+		try {
+			fence(() -> this.check.check(this.delegate, grants()));
+		}
+		catch (SQLException | RuntimeException ex) {
+			abortConnection(ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Whether the calling thread is about to check a transaction. A layer that hides the
+	 * guard of its connections has one around it, too, and each lets the other check.
+	 * @return whether what it sends is a check
+	 */
+	static boolean isChecking() {
+		return CHECKING.get() != null;
+	}
+
+	private void fence(Check last) throws SQLException {
+		CHECKING.set(true);
+		try {
+			ensureOpen();
+			last.perform();
 			committed();
 		}
 		catch (SQLException ex) {
@@ -324,6 +384,9 @@ final class FencedTransaction {
 		catch (RuntimeException | Error ex) {
 			rollback(ex);
 			throw ex;
+		}
+		finally {
+			CHECKING.remove();
 		}
 	}
 
@@ -337,7 +400,8 @@ final class FencedTransaction {
 	private SQLException refused(SQLException failure) {
 		List<LeasedRun> collected = List.copyOf(this.runs);
 		rollback(failure);
-		return this.aborted ? failure : new FailedCommit(this.check.table(), this.delegate, failure).explain(collected);
+		return this.aborted ? failure : new FailedCommit(this.check.table(), this.delegate, failure).explain(collected,
+				this.guard.hasFence());
 	}
 
 	void rollback() throws SQLException {
@@ -403,6 +467,13 @@ final class FencedTransaction {
 		this.usedBy = null;
 		this.begunBy = null;
 		leaveRuns();
+	}
+
+	@FunctionalInterface
+	private interface Check {
+
+		void perform() throws SQLException;
+
 	}
 
 }

@@ -46,18 +46,18 @@ final class GuardedConnection extends GuardedObject {
 	/**
 	 * Guards a connection, unless a layer of it is guarded already.
 	 * @param connection the connection
-	 * @param check how its commits are checked
-	 * @param sessions the sessions of its data source
+	 * @param guard the guard of its data source
+	 * @param checks how its commits are checked
 	 * @return the guarded connection
 	 * @throws SQLException if the connection is closed
 	 */
-	static Connection guard(Connection connection, FenceCheck check, IdleTimeout.Sessions sessions)
+	static Connection guard(Connection connection, DataSourceGuard guard, DataSourceGuard.Checks checks)
 			throws SQLException {
 		// Not asked of Spring's lazy connections: the question would fetch them
 		if (!(connection instanceof ConnectionProxy) && connection.isWrapperFor(GuardedConnection.class)) {
 			return connection;
 		}
-		FencedTransaction transaction = new FencedTransaction(connection, check, sessions);
+		FencedTransaction transaction = new FencedTransaction(connection, guard, checks);
 		return new GuardedConnection(connection, transaction).proxy;
 	}
 
@@ -126,6 +126,7 @@ final class GuardedConnection extends GuardedObject {
 		this.delegate.setAutoCommit(autoCommit);
 		if (changes && autoCommit) {
 			this.transaction.committed();
+			this.transaction.noneBegun();
 		}
 		else if (changes) {
 			this.transaction.begun();
@@ -178,8 +179,20 @@ final class GuardedConnection extends GuardedObject {
 				|| this.delegate.getAutoCommit()) {
 			this.delegate.close();
 		}
+		else if (this.transaction.mayBeEndedByOthers()) {
+			checkAndClose();
+		}
 		else {
 			rollbackAndClose();
+		}
+	}
+
+	private void checkAndClose() throws SQLException {
+		try {
+			this.transaction.checkFenced();
+		}
+		finally {
+			this.delegate.close();
 		}
 	}
 
@@ -377,6 +390,9 @@ final class GuardedConnection extends GuardedObject {
 	 * @throws SQLException if the connection is closed
 	 */
 	@Nullable Command command(String sql) throws SQLException {
+		if (FencedTransaction.isChecking()) {
+			return null;
+		}
 		boolean conforming = sql.indexOf('\\') < 0 || this.transaction.hasConformingStrings();
 		Command command = StatementText.findCommand(sql, conforming);
 		return (command == null && this.transaction.isPortable()) ? StatementText.findImplicitCommit(sql) : command;

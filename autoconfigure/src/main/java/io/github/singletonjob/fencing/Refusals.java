@@ -119,4 +119,23 @@ final class Refusals {
 				+ " that is not guarded if a stale holder may write it", "0A000", reason);
 	}
 
+	/**
+	 * Explains a commit that failed in a database without the fence of the run.
+	 * @param run the run
+	 * @param failure why it failed
+	 * @return what to throw
+	 */
+	static SQLException ofOtherDatabase(LeasedRun run, SQLException failure) {
+		return new SQLException(run.job()
+				+ ": a transaction was rolled back, nothing of it was written, because it was on"
+				+ " another database than the fence of the run, which alone a run can write to. Route the run to the"
+				+ " database of the fence, or write to the other one through a DataSource of its own, which is not fenced",
+				"0A000", failure);
+	}
+
+	static SQLException ofWayToAConnection(Method method) {
+		return new SQLException(method.getName() + "() of the guarded DataSource is refused inside a job's run, because"
+				+ " commits on its connections could not be fenced. Use getConnection()", "0A000");
+	}
+
 }

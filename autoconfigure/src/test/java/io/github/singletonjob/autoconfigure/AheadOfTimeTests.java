@@ -21,6 +21,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.boot.SpringApplicationAotProcessor;
 import org.springframework.context.aot.AbstractAotProcessor.Settings;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -70,6 +71,7 @@ class AheadOfTimeTests {
 		}
 		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(java.sql.Connection.class)).accepts(hints);
 		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(io.github.singletonjob.JobRun.class)).accepts(hints);
+		assertThat(hints.reflection().getTypeHint(AbstractRoutingDataSource.class).fields()).hasSize(2);
 	}
 
 	@Test

@@ -12,7 +12,9 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.jta.JtaTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,6 +43,26 @@ class FencingReportTests {
 	void jtaTransactionsAreNotFenced(CapturedOutput output) {
 		isSaidAndFailsTheStartWhereFencingIsRequired("write: JTA transactions of bean 'jta'",
 				with(this.fenced, "jta", JtaTransactionManager.class), output);
+	}
+
+	@Test
+	void aPoolThatOnlyATransactionManagerHasIsNotFenced(CapturedOutput output) {
+		isSaidAndFailsTheStartWhereFencingIsRequired(
+				"write: transactions of bean 'own', whose DataSource is not guarded",
+				this.fenced.withBean("own", JdbcTransactionManager.class, () -> new JdbcTransactionManager(
+						new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/none"))),
+				output);
+	}
+
+	@Test
+	void aTransactionManagerOfTheFencedDataSourceIsNotNamed(CapturedOutput output) {
+		ApplicationContextRunner application = this.fenced.withInitializer((context) -> {
+			GenericApplicationContext beans = (GenericApplicationContext) context;
+			beans.registerBean(JdbcTransactionManager.class,
+					() -> new JdbcTransactionManager(beans.getBean(DataSource.class)));
+		});
+		required(application).run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain("Not fenced");
 	}
 
 	@Test

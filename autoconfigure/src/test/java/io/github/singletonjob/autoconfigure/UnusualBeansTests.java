@@ -1,7 +1,13 @@
 package io.github.singletonjob.autoconfigure;
 
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -25,7 +31,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.mockito.Mockito;
 
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
@@ -35,13 +44,16 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.core.Ordered;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -100,6 +112,74 @@ class UnusualBeansTests {
 				.isNotNull();
 			assertThat(FencedDataSources.isGuarded(context.getBean("dataSource", DataSource.class))).isTrue();
 		});
+	}
+
+	@Test
+	void aPoolBelowThePrimaryDataSourceIsGuardedAndNoOther(CapturedOutput output) {
+		this.runner.withUserConfiguration(PrimaryAboveAPool.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			DataSource pool = context.getBean("pool", DataSource.class);
+			assertThat(FencedDataSources.isGuarded(pool)).isTrue();
+			assertThat(context.getBean("primary", DelegatingDataSource.class).getTargetDataSource()).isSameAs(pool);
+			assertThat(FencedDataSources.isGuarded(context.getBean("other", DataSource.class))).isFalse();
+			assertThat(AopUtils.isAopProxy(context.getBean("leases"))).isFalse();
+			assertThat(output.getOut().lines().filter((line) -> line.contains("Not fenced"))).singleElement()
+				.asString()
+				.contains("write: DataSource bean 'other'. Guard");
+		});
+	}
+
+	/** Such as Spring Cloud's refresh scope. */
+	@Test
+	void aDataSourceInAScopeIsFencedEachTimeThatItIsMade(CapturedOutput output) {
+		Map<String, Object> beans = new ConcurrentHashMap<>();
+		this.runner
+			.withInitializer((context) -> context.getBeanFactory().registerScope("refresh", new SimpleThreadScope() {
+				@Override
+				public Object get(String name, ObjectFactory<?> objectFactory) {
+					return beans.computeIfAbsent(name, (key) -> objectFactory.getObject());
+				}
+			}))
+			.withUserConfiguration(ScopedDataSource.class)
+			.withPropertyValues("singleton-job.fencing.required=true")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				DataSource dataSource = context.getBean(DataSource.class);
+				Object first = beans.get("scopedTarget.dataSource");
+				assertIsFenced(context, dataSource, "create table invoice (id int)");
+				beans.clear();
+				assertIsFenced(context, dataSource, "insert into invoice values (1)");
+				assertThat(beans.get("scopedTarget.dataSource")).isNotSameAs(first);
+				assertThat(output).doesNotContain("Not fenced");
+			});
+	}
+
+	private static void assertIsFenced(ApplicationContext context, DataSource dataSource, String outside)
+			throws SQLException {
+		try (Connection connection = dataSource.getConnection(); Statement statement = connection.createStatement()) {
+			statement.execute(outside);
+		}
+		RunResult result = context.getBean(SingletonJobs.class).run("billing", (run) -> {
+			try (Connection connection = dataSource.getConnection();
+					Statement statement = connection.createStatement()) {
+				statement.execute("insert into invoice values (2)");
+			}
+			try (Connection connection = FencedDataSources.unguarded(dataSource).getConnection();
+					Statement statement = connection.createStatement()) {
+				statement.execute("update singleton_job set token = token + 1, owner = 'newer'");
+			}
+			try (Connection connection = dataSource.getConnection();
+					Statement statement = connection.createStatement()) {
+				statement.execute("insert into invoice values (3)");
+			}
+		});
+		assertThat(result.outcome()).isEqualTo(RunOutcome.LOST);
+		try (Connection connection = dataSource.getConnection();
+				Statement statement = connection.createStatement();
+				ResultSet rows = statement.executeQuery("select max(id) from invoice")) {
+			rows.next();
+			assertThat(rows.getInt(1)).isEqualTo(2);
+		}
 	}
 
 	@Test
@@ -305,6 +385,44 @@ class UnusualBeansTests {
 		@Bean(defaultCandidate = false)
 		DataSource reporting() {
 			return nowhere();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PrimaryAboveAPool {
+
+		@Bean
+		DataSource pool() {
+			return nowhere();
+		}
+
+		@Bean
+		@Primary
+		DelegatingDataSource primary(@Qualifier("pool") DataSource pool) {
+			return new DelegatingDataSource(pool);
+		}
+
+		@Bean
+		DataSource other() {
+			return nowhere();
+		}
+
+		@Bean
+		@SingletonJobDataSource
+		DataSource leases() {
+			return nowhere();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ScopedDataSource {
+
+		@Bean
+		@Scope(value = "refresh", proxyMode = ScopedProxyMode.TARGET_CLASS)
+		DataSource dataSource() {
+			return new DriverManagerDataSource("jdbc:h2:mem:scoped;DB_CLOSE_DELAY=-1");
 		}
 
 	}
