@@ -7,6 +7,7 @@ import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.jpa.FencingToken;
 import io.github.singletonjob.lease.LeasedRun;
 import io.github.singletonjob.servers.PostgresServer;
+import jakarta.persistence.Basic;
 import jakarta.persistence.Column;
 import jakarta.persistence.ElementCollection;
 import jakarta.persistence.Embeddable;
@@ -14,6 +15,7 @@ import jakarta.persistence.Embedded;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
+import jakarta.persistence.FetchType;
 import jakarta.persistence.Id;
 import jakarta.persistence.LockModeType;
 import jakarta.persistence.OptimisticLockException;
@@ -291,7 +293,7 @@ class FencingTokenTests {
 	}
 
 	@Test
-	void aVersionThatIsOnlyIncrementedIsStoppedByTheVersionAlone() {
+	void aVersionThatIsOnlyIncrementedIsComparedAsInAnUpdate() {
 		Runs.in(this.run, () -> {
 			Throwable refusal = catchThrowable(() -> inTransaction(() -> {
 				Invoice invoice = this.entities.find(Invoice.class, 1L, LockModeType.OPTIMISTIC_FORCE_INCREMENT);
@@ -364,13 +366,15 @@ class FencingTokenTests {
 	}
 
 	@Test
-	void aStatelessSessionComparesWhatTheEntitySays() {
+	void aStatelessSessionComparesTheTokenOfTheRow() {
 		database.write(34);
 		Runs.in(this.run, () -> {
 			try (StatelessSession session = factory.unwrap(SessionFactory.class).openStatelessSession()) {
 				Invoice invoice = session.get(Invoice.class, 1L);
 				invoice.setStatus("STALE");
+				invoice.setFence(0);
 				assertThatException().isThrownBy(() -> session.update(invoice)).isInstanceOf(StaleTokenException.class);
+				invoice.setFence(34);
 				assertThatException().isThrownBy(() -> session.delete(invoice)).isInstanceOf(StaleTokenException.class);
 			}
 		});
@@ -395,7 +399,7 @@ class FencingTokenTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { WithExcludedAttribute.class, WithExcludedCollection.class, WithSoftDelete.class,
-			WithoutVersion.class, WithText.class, NotUpdatable.class, WithEmbedded.class })
+			WithLazyToken.class, WithoutVersion.class, WithText.class, NotUpdatable.class, WithEmbedded.class })
 	void whatCannotWorkIsRefusedAtStart(Class<?> entity) {
 		Throwable refusal = catchThrowable(() -> entityManagers(entity).close());
 		String message = entity.getAnnotation(Refused.class).value();
@@ -547,7 +551,7 @@ class FencingTokenTests {
 
 	@Entity
 	@SoftDelete
-	@Refused("whose deletes compare no version")
+	@Refused("whose deletes leave version and token as they are")
 	static class WithSoftDelete {
 
 		@Id
@@ -573,6 +577,22 @@ class FencingTokenTests {
 
 		@FencingToken
 		String fence;
+
+	}
+
+	@Entity
+	@Refused("must not be lazy")
+	static class WithLazyToken {
+
+		@Id
+		long id;
+
+		@Version
+		long version;
+
+		@FencingToken
+		@Basic(fetch = FetchType.LAZY)
+		long fence;
 
 	}
 

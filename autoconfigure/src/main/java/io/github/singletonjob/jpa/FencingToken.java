@@ -32,15 +32,15 @@ import org.hibernate.annotations.ValueGenerationType;
  * elsewhere with another one, as a detached entity does; an insert writes 0.
  * <li><b>In nested runs</b> the innermost counts, unless a job is named.
  * </ul>
- * The value that the entity itself brings does not count, unless the row was not read, as
- * in a {@code StatelessSession}. To change a token, use SQL.
+ * The value that the entity itself brings does not count: a row that was not read, as in
+ * a {@code StatelessSession}, is read before the update. To change a token, use SQL.
  * <p>
  * Tokens of different jobs cannot be compared: let one job write a row, or name the one
  * that does. Hibernate does not see rows that a bulk statement or plain SQL writes; such
  * a statement compares the token itself, and raises the version, so that entities that
  * were read before are refused. A row that the newer run has not written yet is not
- * protected, and neither is one that does not exist yet. A {@code StatelessSession} does
- * not know what was read: it compares what the entity says.
+ * protected, and neither is one that does not exist yet. A {@code StatelessSession}
+ * compares the token of the entity in a delete, and refuses an upsert.
  */
 @Documented
 @Target({ ElementType.FIELD, ElementType.METHOD })

@@ -8,7 +8,6 @@ import io.github.singletonjob.JobRun;
 import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.LeasedRun;
 import org.hibernate.AnnotationException;
-import org.hibernate.annotations.SoftDelete;
 import org.hibernate.engine.spi.EntityEntry;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.generator.AnnotationBasedGenerator;
@@ -19,6 +18,8 @@ import org.hibernate.generator.GeneratorCreationContext;
 import org.hibernate.mapping.Collection;
 import org.hibernate.mapping.PersistentClass;
 import org.hibernate.mapping.Property;
+import org.hibernate.metamodel.mapping.AttributeMapping;
+import org.hibernate.persister.entity.EntityPersister;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +65,9 @@ public final class FencingTokenGenerator implements AnnotationBasedGenerator<Fen
 		if (!property.isInsertable() || !isUpdatable(property)) {
 			throw refusal("must be insertable and updatable");
 		}
+		if (property.isLazy()) {
+			throw refusal("must not be lazy, because its value is compared whenever the row is written");
+		}
 		if (!owner.isVersioned()) {
 			throw refusal("needs a plain @Version attribute beside it, because only a version stops an entity that was"
 					+ " read before a newer run wrote its row");
@@ -81,12 +85,9 @@ public final class FencingTokenGenerator implements AnnotationBasedGenerator<Fen
 						+ "' would pass it: remove @OptimisticLock(excluded = true) there");
 			}
 		}
-		for (Class<?> type = owner.getMappedClass(); type != null; type = type.getSuperclass()) {
-			if (type.isAnnotationPresent(SoftDelete.class)) {
-				throw refusal(
-						"cannot stand in an entity with @SoftDelete, whose deletes compare no version: mark rows as"
-								+ " deleted by an attribute");
-			}
+		if (owner.getRootClass().getSoftDeleteColumn() != null) {
+			throw refusal("cannot stand in an entity with @SoftDelete, whose deletes leave version and token as they"
+					+ " are, so that an older run could write the row after them: mark rows as deleted by an attribute");
 		}
 	}
 
@@ -109,22 +110,35 @@ public final class FencingTokenGenerator implements AnnotationBasedGenerator<Fen
 	@Override
 	public Object generate(SharedSessionContractImplementor session, Object owner, @Nullable Object currentValue,
 			EventType eventType) {
-		EntityEntry entry = session.getPersistenceContextInternal().getEntry(owner);
-		// What an entity that was not read says is all that there is to compare
-		long seen = number((entry != null) ? entry.getLoadedValue(this.attribute) : currentValue);
-		if (eventType == EventType.INSERT) {
-			seen = 0;
-		}
-		JobRun run = writingRun();
-		if (run == null) {
-			return seen;
-		}
-		ensureNotBelow(run, seen);
-		return run.token();
+		long seen = (eventType == EventType.INSERT) ? 0 : tokenOfRow(session, owner);
+		ensureWritable(seen);
+		Long token = tokenOfRun();
+		return (token != null) ? token : seen;
 	}
 
-	/** Refuses a delete of a row that a newer run has written. */
-	void beforeDelete(@Nullable Object seen) {
+	/**
+	 * The token with which the row was read. One that was not read, as that of a
+	 * {@code StatelessSession}, is read now: the version is compared after that.
+	 */
+	private long tokenOfRow(SharedSessionContractImplementor session, Object owner) {
+		EntityEntry entry = session.getPersistenceContextInternal().getEntry(owner);
+		if (entry != null && entry.getLoadedState() != null) {
+			return number(entry.getLoadedValue(this.attribute));
+		}
+		EntityPersister persister = session.getEntityPersister(null, owner);
+		Object[] row = persister.getDatabaseSnapshot(persister.getIdentifier(owner, session), session);
+		AttributeMapping mapping = persister.findAttributeMapping(this.attribute);
+		return (row != null && mapping != null) ? number(row[mapping.getStateArrayPosition()]) : 0;
+	}
+
+	/** The token that is to be written, or null outside of any run. */
+	@Nullable Long tokenOfRun() {
+		JobRun run = writingRun();
+		return (run != null) ? run.token() : null;
+	}
+
+	/** Refuses to write a row that a newer run has written. */
+	void ensureWritable(@Nullable Object seen) {
 		JobRun run = writingRun();
 		if (run != null) {
 			ensureNotBelow(run, number(seen));
@@ -156,7 +170,7 @@ public final class FencingTokenGenerator implements AnnotationBasedGenerator<Fen
 		}
 	}
 
-	// Null in a row that is older than its column, something else in one that is lazy
+	// Null in a row that is older than its column
 	private static long number(@Nullable Object value) {
 		return (value instanceof Long number) ? Math.max(0, number) : 0;
 	}
