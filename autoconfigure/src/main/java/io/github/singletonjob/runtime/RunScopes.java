@@ -64,7 +64,7 @@ final class RunScopes {
 			try {
 				closing.run();
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				logger.warn(
 						this.run.job() + ": closing the scope of the run with token " + this.run.token() + " failed",
 						ex);

@@ -11,6 +11,7 @@ import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.JobRun;
 import io.github.singletonjob.RunOutcome;
 import io.github.singletonjob.SingletonJob;
+import io.github.singletonjob.JobStatus;
 import io.github.singletonjob.SingletonJobs;
 import io.github.singletonjob.lease.LeaseStore;
 import io.github.singletonjob.memory.InMemoryLeaseStore;
@@ -324,6 +325,27 @@ class RunScopesTests {
 			assertThat(result.outcome()).isEqualTo(RunOutcome.FAILED);
 			assertThat(result.failure()).hasMessage("no room");
 			assertThat(context.getBean(Log.class).lines).isEmpty();
+		});
+	}
+
+	@Test
+	void aScopeThatEndsWithAnErrorKeepsNoLease() {
+		this.runner.withBean("failingScope", RunScope.class, () -> (run) -> new RunScope.Opened() {
+
+			@Override
+			public void close() {
+			}
+
+			@Override
+			public void end() {
+				throw new AssertionError("no room to end in");
+			}
+
+		}).run((context) -> {
+			run(context, "billing", (run) -> {
+			});
+			assertThat(context.getBean(SingletonJobs.class).jobs()).singleElement()
+				.satisfies((job) -> assertThat(job.lease().state()).isEqualTo(JobStatus.State.FREE));
 		});
 	}
 
