@@ -18,7 +18,7 @@ final class Mutants {
 
 	private static final String STAND_FOR = "run.standFor(raised.fireTime());";
 
-	private static final String KNOWS = "logger.debug(run.job() + \": skipped, the guarded database knows that \" + already.completed() + \" has run\");";
+	private static final String KNOWS = "logAlreadyRan(run.job(), firing, \"the guarded database\", already.completed());";
 
 	private static final String EXECUTE = "Throwable failure = call.execute(body);";
 
