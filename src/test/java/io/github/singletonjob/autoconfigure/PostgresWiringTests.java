@@ -249,7 +249,7 @@ class PostgresWiringTests {
 			JdbcClient jdbc = context.getBean(JdbcClient.class);
 			execute("create table effect (token bigint)");
 			long threads = ownThreads();
-			int rounds = Integer.getInteger("singletonjob.rounds", 2_000);
+			int rounds = Integer.getInteger("tests.rounds", 2_000);
 			for (int i = 0; i < rounds; i++) {
 				assertThat(jobs
 					.run("often", (run) -> jdbc.sql("insert into effect values (?)").param(run.token()).update())

@@ -39,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SkewedClocksTests {
 
 	// A few hundred take minutes
-	private static final int FIRE_TIMES = Integer.getInteger("singletonjob.fire-times", 60);
+	private static final int FIRE_TIMES = Integer.getInteger("tests.fire-times", 60);
 
 	private static final List<Instant> RUNS = new CopyOnWriteArrayList<>();
 

@@ -20,7 +20,7 @@ class ChaosTests {
 	private static final int SERVERS = 2;
 
 	/** A fault can come between two runs, but hardly each time. */
-	private static final int TRIES = 8;
+	private static final int TRIES = 16;
 
 	@Test
 	void nothingIsViolatedAndControlsDoDamage() {

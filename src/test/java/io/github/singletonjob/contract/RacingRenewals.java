@@ -53,14 +53,14 @@ public final class RacingRenewals {
 
 	/**
 	 * Takes and gives back as often as it is told, or as the system property
-	 * {@code singletonjob.rounds} says.
+	 * {@code tests.rounds} says.
 	 * @param store the store, of which nothing is closed
 	 * @param requests makes a new request for the job of a worker, whose number it gets
 	 * @param usual how often in total, if the property is not set
 	 * @return how often it was
 	 */
 	public static int race(LeaseStore store, IntFunction<LeaseRequest> requests, int usual) {
-		int rounds = Integer.getInteger("singletonjob.rounds", usual) / WORKERS * WORKERS;
+		int rounds = Integer.getInteger("tests.rounds", usual) / WORKERS * WORKERS;
 		long start = System.nanoTime();
 		Map<Renewal, Integer> answers = new RacingRenewals(store, requests).run(rounds);
 		System.out.printf("%s: %,d rounds with racing renewals (%s) in %d ms%n", store.getClass().getSimpleName(),

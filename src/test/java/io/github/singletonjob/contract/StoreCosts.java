@@ -45,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(600)
 class StoreCosts {
 
-	private static final int ROUNDS = Integer.getInteger("singletonjob.rounds", 2_000);
+	private static final int ROUNDS = Integer.getInteger("tests.rounds", 2_000);
 
 	private static final Duration TTL = Duration.ofMinutes(5);
 

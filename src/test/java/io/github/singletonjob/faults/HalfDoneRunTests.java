@@ -51,12 +51,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * Faults that take the lease of a run and the connections of its body at once. The job
  * writes twenty rows, a transaction each, and does not look at what is there: nothing
  * repairs a run that was cut short, except another run for its fire time. Two instances,
- * a few rounds for each fault, or as many as {@code -Dsingletonjob.faults=30} says.
+ * a few rounds for each fault, or as many as {@code -Dtests.faults=30} says.
  */
 @Timeout(1200)
 class HalfDoneRunTests {
 
-	private static final int ROUNDS = Integer.getInteger("singletonjob.faults", 3);
+	private static final int ROUNDS = Integer.getInteger("tests.faults", 3);
 
 	private static final int STEPS = 20;
 

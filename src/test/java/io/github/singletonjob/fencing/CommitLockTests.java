@@ -33,7 +33,7 @@ class CommitLockTests {
 
 	private static final int THREADS = 8;
 
-	private static final int COMMITS = Integer.getInteger("singletonjob.commits", 4_000);
+	private static final int COMMITS = Integer.getInteger("tests.commits", 4_000);
 
 	private final PostgresServer server = PostgresServer.create().with("autovacuum", "off").start();
 

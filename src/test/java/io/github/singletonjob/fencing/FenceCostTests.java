@@ -31,7 +31,7 @@ class FenceCostTests {
 
 	private static final int BLOCK = 20;
 
-	private static final int WARM_UP = Integer.getInteger("singletonjob.rounds", 2_000);
+	private static final int WARM_UP = Integer.getInteger("tests.rounds", 2_000);
 
 	private static final int FEWEST = 15 * BLOCK;
 

@@ -16,8 +16,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.singletonjob.CurrentJobRun;
 import io.github.singletonjob.StaleTokenException;
 import io.github.singletonjob.lease.LeaseStoreException;
+import io.github.singletonjob.servers.PostgresServer;
 import net.ttddyy.dsproxy.support.ProxyDataSource;
 import org.apache.commons.dbcp2.managed.BasicManagedDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,6 +49,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @Timeout(60)
 class FencedDataSourcesTests {
+
+	private static final String COUNT = "select count(*) from invoice";
 
 	private final GuardedDatabase database = new GuardedDatabase();
 
@@ -274,6 +278,33 @@ class FencedDataSourcesTests {
 				assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> writeToAgain(guarded));
 			}
 			assertThat(other.invoices()).isEqualTo(1);
+		}
+	}
+
+	@Test
+	void aReplicaThatIsBehindCanBeReadInARun() throws SQLException {
+		try (PostgresServer primary = PostgresServer.create().start();
+				PostgresServer replica = primary.startReplica(primary.port());
+				var database = new GuardedDatabase(primary.jdbcUrl(), (config) -> {
+				}, FencingSettings.defaults())) {
+			DataSource copy = new DriverManagerDataSource(replica.jdbcUrl(), PostgresServer.USERNAME, "any");
+			JdbcTemplate outside = new JdbcTemplate(copy);
+			Awaitility.await()
+				.ignoreExceptions()
+				.untilAsserted(() -> assertThat(outside.queryForObject(COUNT, Long.class)).isZero());
+			outside.execute("select pg_wal_replay_pause()");
+			Routing routing = new Routing(database.pool(), copy);
+			DataSource guarded = FencedDataSources.guard(routing);
+			try (var scope = CurrentJobRun.open(database.begin("billing", 35))) {
+				writeTo(guarded);
+				routing.key = "other";
+				assertThat(new JdbcTemplate(guarded).queryForObject(COUNT, Long.class)).isZero();
+				assertThat(new TransactionTemplate(new JdbcTransactionManager(guarded))
+					.<Long>execute((status) -> new JdbcTemplate(guarded).queryForObject(COUNT, Long.class))).isZero();
+				assertThatExceptionOfType(SQLException.class).isThrownBy(() -> writeToAgain(guarded))
+					.withMessageContaining("read-only transaction");
+			}
+			assertThat(database.invoices()).isEqualTo(1);
 		}
 	}
 

@@ -54,6 +54,11 @@ public final class TcpProxy implements AutoCloseable {
 
 	private int writing;
 
+	/**
+	 * A socket listens for as long as a thread is about to accept on it, closed or not.
+	 */
+	private int acceptors;
+
 	private int heldRequests;
 
 	private boolean closed;
@@ -201,8 +206,8 @@ public final class TcpProxy implements AutoCloseable {
 	public void close() {
 		locked(() -> {
 			this.closed = true;
-			stopListening();
 			this.changed.signalAll();
+			stopListening();
 		});
 		reset();
 	}
@@ -213,13 +218,13 @@ public final class TcpProxy implements AutoCloseable {
 				throw new IllegalStateException("The proxy is closed");
 			}
 			this.mode = wanted;
+			this.changed.signalAll();
 			if (!wanted.accepting()) {
 				stopListening();
 			}
 			else if (this.listener == null) {
 				this.listener = listen();
 			}
-			this.changed.signalAll();
 			awaitWriters();
 		});
 	}
@@ -267,6 +272,7 @@ public final class TcpProxy implements AutoCloseable {
 			ServerSocket opened = new ServerSocket();
 			opened.setReuseAddress(true);
 			opened.bind(Ports.at(this.port), 200);
+			locked(() -> this.acceptors++);
 			start(() -> accept(opened));
 			return opened;
 		}
@@ -279,6 +285,10 @@ public final class TcpProxy implements AutoCloseable {
 		if (this.listener != null) {
 			closeQuietly(this.listener);
 			this.listener = null;
+			long nanos = TIME_FOR_A_WRITE.toNanos();
+			while (this.acceptors > 0 && nanos > 0) {
+				nanos = await(nanos);
+			}
 		}
 	}
 
@@ -297,6 +307,12 @@ public final class TcpProxy implements AutoCloseable {
 		}
 		catch (IOException ex) {
 			closeQuietly(opened);
+		}
+		finally {
+			locked(() -> {
+				this.acceptors--;
+				this.changed.signalAll();
+			});
 		}
 	}
 

@@ -51,7 +51,7 @@ final class StoreConnections {
 			return of(qualified);
 		}
 		DataSource application = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
-		SessionSource pooled = (application != null) ? ofPool(unguarded(application)) : null;
+		SessionSource pooled = (application != null) ? ofPool(application) : null;
 		if (pooled != null) {
 			return pooled;
 		}
@@ -63,7 +63,7 @@ final class StoreConnections {
 	}
 
 	private static SessionSource of(DataSource dataSource) {
-		SessionSource pooled = ofPool(unguarded(dataSource));
+		SessionSource pooled = ofPool(dataSource);
 		return (pooled != null) ? pooled : dataSource::getConnection;
 	}
 
@@ -85,7 +85,7 @@ final class StoreConnections {
 			Object pool = dataSource.unwrap(type);
 			return () -> openLike(pool);
 		}
-		catch (SQLException ex) {
+		catch (SQLException | IllegalStateException ex) {
 			// A DataSource that cannot tell is no pool that is known here
 			return null;
 		}

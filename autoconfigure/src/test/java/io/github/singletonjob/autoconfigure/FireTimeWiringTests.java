@@ -210,7 +210,7 @@ class FireTimeWiringTests {
 			assertThat(runs(context)).isEmpty();
 			List<Instant> fireTimes = context.getBean(EachSecond.class).fireTimes();
 			int before = fireTimes.size();
-			int seconds = Integer.getInteger("singletonjob.stand-by-seconds", 3);
+			int seconds = Integer.getInteger("tests.stand-by-seconds", 3);
 			Awaitility.await().atMost(seconds + 7, TimeUnit.SECONDS).until(() -> fireTimes.size() >= before + seconds);
 			assertThat(fireTimes).doesNotHaveDuplicates();
 			assertThat(this.store.release(other, this.one)).isTrue();

@@ -18,15 +18,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The runtime on virtual time, in several processes that crash, freeze, are suspended,
  * stopped and cut off, against model stores that differ as the real ones do. Each seed is
- * a schedule. {@code -Dsingletonjob.schedules=100000} runs more of them, and
- * {@code -Dsingletonjob.seed=…} begins with another one.
+ * a schedule. {@code -Dtests.schedules=100000} runs more of them, and
+ * {@code -Dtests.seed=…} begins with another one.
  */
 @ExtendWith(QuietRuntime.class)
 class SimulationTests {
 
-	private static final long SCHEDULES = Long.getLong("singletonjob.schedules", Schedules.IN_A_BUILD);
+	private static final long SCHEDULES = Long.getLong("tests.schedules", Schedules.IN_A_BUILD);
 
-	private static final long FIRST_SEED = Long.getLong("singletonjob.seed", 1);
+	private static final long FIRST_SEED = Long.getLong("tests.seed", 1);
 
 	private static final List<String> HAPPENINGS = List.of("frozen for", "suspended for", "its wall clock steps",
 			"is gone: ", "stops: ", "cut off the STORE", "down for", "has ended: EXPIRED", "has ended: EARLY", "told: ",
