@@ -1,11 +1,6 @@
 package io.github.singletonjob.fencing;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.singletonjob.lease.JobId;
 
@@ -16,43 +11,17 @@ import io.github.singletonjob.lease.JobId;
  */
 final class FenceLock {
 
-	// Another key than that of the lease: the Postgres store keeps a lock on that one for
-	// as long as a job is held, maybe in this database
-	private static final byte[] SALT = "singleton_job fence\n".getBytes(StandardCharsets.UTF_8);
-
-	private static final Map<JobId, Long> KEYS = new ConcurrentHashMap<>();
-
 	private FenceLock() {
 	}
 
 	/**
-	 * 64 bits of a SHA-256, wide enough that two jobs do not meet by accident.
+	 * 64 bits of the job's digest, wide enough that two jobs do not meet by accident.
+	 * They are not the first ones: the Postgres store locks those for as long as a job is
+	 * held, maybe in this database.
 	 * @param job the job
 	 */
 	static long key(JobId job) {
-		return KEYS.computeIfAbsent(job, FenceLock::digest);
-	}
-
-	// Each part is preceded by its length, so that moving characters from the one to the
-	// other changes the key
-	private static long digest(JobId job) {
-		MessageDigest digest = sha256();
-		digest.update(SALT);
-		for (String part : new String[] { job.namespace(), job.name() }) {
-			byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
-			digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
-			digest.update(bytes);
-		}
-		return ByteBuffer.wrap(digest.digest()).getLong();
-	}
-
-	private static MessageDigest sha256() {
-		try {
-			return MessageDigest.getInstance("SHA-256");
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java platform has SHA-256, this one has not", ex);
-		}
+		return ByteBuffer.wrap(job.digest()).getLong(Long.BYTES);
 	}
 
 }
